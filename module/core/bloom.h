@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bloom.h - the front door of the core: Bloom filters, without any server.
+ *
+ *     value.h    what one key holds: a chain and its standing
+ *     chain.h    filters that grow: layers, the error ledger, batches
+ *     kind.h     how an item becomes bits: one table of functions a family
+ *     filter.h   one layer
+ *     sizing.h   how large a layer must be
+ *     hash.h     an item's bytes to 64 bits
+ *     codec.h    all of it as bytes, and back
+ *     memory.h   the allocator that its user hands in
+ *     status.h   what a call can say
+ *
+ * A filter for a million items with one error in a thousand:
+ *
+ *     struct chain_spec spec = {&kind_lines, {random(), random()}, random(), 0.001, 2};
+ *     struct chain *c;
+ *     struct filter plan;
+ *     if (chain_new(&spec, &my_memory, &c) < 0 || chain_plan(c, 1000000, &plan) < 0 ||
+ *         chain_grow(c, &plan) < 0)
+ *         give_up();
+ *
+ *     struct item items[2] = {{"anna", 4}, {"bob", 3}};
+ *     uint8_t answer[2];
+ *     chain_add(c, items, 1, answer, CHAIN_STOP);
+ *     chain_ask(c, items, 2, answer);      answer[0] is 1, answer[1] is 0
+ *     chain_free(c);
+ */
+#ifndef BLOOM_H
+#define BLOOM_H
+
+#include "chain.h"
+#include "codec.h"
+#include "hash.h"
+#include "kind.h"
+#include "memory.h"
+#include "sizing.h"
+#include "status.h"
+#include "value.h"
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chain.h - filters that grow.
+ *
+ * A chain is a row of filters ("layers") of one kind under one secret. Items
+ * go to the last layer; when it is full, its user may add a larger one. A
+ * question is put to all layers, the newest first.
+ *
+ *     struct chain
+ *     +------------+
+ *     | kind       |    layers[0]     layers[1]           layers[nlayers-1]
+ *     | secret     |   +----------+  +----------+        +----------------+
+ *     | error      |   | full     |  | full     |        | takes the adds |
+ *     | layers   --+-->| 100      |  | 200      |  - - - | 100 * 2^(n-1)  |
+ *     | missing    |   +----------+  +----------+        +----------------+
+ *     +------------+   \________ the joined arrays: what is stored _______/
+ *
+ * The ledger. The errors of the layers add up, and the sum must never pass
+ * what was asked for, however long the chain gets. So a layer may spend a
+ * fixed share of what the earlier ones have left:
+ *
+ *     error_i = (error - sum of the model errors of the layers before) * share(i)
+ *
+ * and what rounding up to whole lines gives away comes back to the budget.
+ *
+ * A chain that is being loaded is partial: `missing` bytes at the end of the
+ * joined arrays have not come yet. Nothing may be called absent then.
+ *
+ * True between any two calls (chain_flaw() checks exactly this list):
+ *   - the chain has at least one layer, and exactly one if expansion is 0
+ *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX
+ *   - every layer: 0 < error < 1, 0 <= model < 1, capacity >= 1, bytes >= 1,
+ *     and numbers that its kind can have
+ *   - the bytes and the capacities of all layers each add up within 62 bits
+ *   - missing <= the bytes of all layers
+ * A count of items may be anything: one that was forged close to a limit must
+ * not become a filter that can be saved but not loaded.
+ *
+ * Growing and limits. The chain never grows by itself: who uses it asks for a
+ * plan, looks whether it can be afforded and is allowed, and carries it out. A
+ * chain without layers is a chain about to get its first in the same way. */
+#ifndef BLOOM_CHAIN_H
+#define BLOOM_CHAIN_H
+
+#include "filter.h"
+#include "kind.h"
+#include "memory.h"
+#include "status.h"
+
+#define CHAIN_CAPACITY_MAX                                                                 \
+    (UINT64_C(1) << 40) /* what may be asked for; growth may pass it */
+#define CHAIN_EXPANSION_MAX 32768u
+#define CHAIN_TOTAL_MAX     (UINT64_C(1) << 62) /* any sum over all layers */
+
+struct chain {
+    const struct kind *kind;
+    const struct bloom_memory *memory;
+    struct secret secret;
+    uint64_t identity;  /* random: tells this generation's chunks from another's */
+    double error;       /* asked for, for the whole chain */
+    uint32_t expansion; /* a layer's capacity over the one before; 0: never grows */
+    uint32_t nlayers;
+    struct filter *layers; /* oldest first */
+    uint64_t missing;      /* bytes of the joined arrays still to come; 0: complete */
+};
+
+/* What a new chain is made from. */
+struct chain_spec {
+    const struct kind *kind;
+    struct secret secret;
+    uint64_t identity;
+    double error;
+    uint32_t expansion;
+};
+
+/* A chain without layers. Refuses BLOOM_BAD_ERROR_RATE and BLOOM_NO_MEMORY;
+ * *out is NULL then. */
+enum bloom_status chain_new(const struct chain_spec *spec,
+                            const struct bloom_memory *memory, struct chain **out);
+
+/* NULL is fine. */
+void chain_free(struct chain *c);
+
+/* A copy with arrays of its own, or NULL when there is no memory. */
+struct chain *chain_copy(const struct chain *c);
+
+/* Gives each layer its array, all zero: for a chain whose layers were read from
+ * outside and passed chain_flaw(). On BLOOM_NO_MEMORY none has an array. */
+enum bloom_status chain_take_arrays(struct chain *c);
+
+/* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
+ * the first layer, later ones follow from the one before. Refuses what sizing
+ * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would overflow. */
+enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
+
+/* Appends a layer of those sizes, all zero. The plan comes from chain_plan or
+ * from outside: BLOOM_CORRUPT if its numbers make no sense here. On
+ * BLOOM_NO_MEMORY the chain is as it was. */
+enum bloom_status chain_grow(struct chain *c, const struct filter *plan);
+
+/* maybe[i] = 0 if item i was certainly never added, else 1. On a partial chain
+ * the 0s mean nothing: see above. */
+void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe);
+
+enum chain_full {
+    CHAIN_STOP,  /* stop before an item that needs room which is not there */
+    CHAIN_EXCEED /* put it into the last layer, over capacity */
+};
+
+/* Adds items in order. added[i] = 1 if item i changed a bit, 0 if it was
+ * probably there already. Returns how many were dealt with: less than n only
+ * with CHAIN_STOP, when the next item is not there and the last layer is full. */
+size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,
+                 enum chain_full when_full);
+
+uint64_t chain_items(const struct chain *c); /* INT64_MAX if there are more */
+uint64_t chain_capacity(const struct chain *c);
+uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
+
+/* What the chain takes: arrays and structs, without an allocator's slack. */
+uint64_t chain_memory(const struct chain *c);
+
+/* The piece of the joined arrays from `offset` on that lies in one layer, or
+ * NULL at the end. *length: its bytes. */
+unsigned char *chain_piece(const struct chain *c, uint64_t offset, uint64_t *length);
+
+/* The one validator: why this chain can't be, in words for a log, or NULL. */
+const char *chain_flaw(const struct chain *c);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec.h"
+
+#include <string.h>
+
+#include "bytes.h"
+
+#define MAGIC_LENGTH     8u
+#define VERSION          1u
+#define FLAG_BORN        1u
+#define FIXED_LENGTH     64u
+#define CHAIN_LENGTH     56u
+#define LAYER_LENGTH     48u
+#define SECTION_LENGTH   8u
+#define SECTION_CRITICAL UINT32_C(0x80000000)
+
+/* Zeros are looked for in steps of a page. One chunk skips at most so many bytes
+ * of them, which takes a millisecond or two to look at. */
+#define ZERO_STEP 4096u
+#define ZEROS_MAX (UINT64_C(8) << 20)
+
+static const unsigned char magic[][MAGIC_LENGTH] = {
+    [CODEC_HEADER] = "BULWARK\x81",
+    [CODEC_CHUNK] = "BULWARK\x82",
+    [CODEC_GROWTH] = "BULWARK\x83",
+};
+
+enum codec_record codec_record_type(const void *bytes, size_t length) {
+    if (length < MAGIC_LENGTH) return CODEC_NONE;
+    for (enum codec_record r = CODEC_HEADER; r <= CODEC_GROWTH; r++)
+        if (memcmp(bytes, magic[r], MAGIC_LENGTH) == 0) return r;
+    return CODEC_NONE;
+}
+
+/* ---- layer and chain records ---- */
+
+static void write_layer(const struct filter *f, unsigned char *out) {
+    memset(out, 0, LAYER_LENGTH);
+    store_u16(out, f->probes);
+    store_u16(out + 2, f->sectors);
+    store_u64(out + 8, f->bytes);
+    store_u64(out + 16, f->capacity);
+    store_u64(out + 24, f->items);
+    store_f64(out + 32, f->error);
+    store_f64(out + 40, f->model);
+}
+
+static struct filter read_layer(const unsigned char *in) {
+    return (struct filter){
+        .probes = load_u16(in),
+        .sectors = load_u16(in + 2),
+        .bytes = load_u64(in + 8),
+        .capacity = load_u64(in + 16),
+        .items = load_u64(in + 24),
+        .error = load_f64(in + 32),
+        .model = load_f64(in + 40),
+    };
+}
+
+static void write_chain(const struct chain *c, unsigned char *out) {
+    memset(out, 0, CHAIN_LENGTH);
+    out[0] = c->kind->id;
+    store_u32(out + 4, c->expansion);
+    store_u64(out + 8, c->identity);
+    store_u64(out + 16, c->secret.k0);
+    store_u64(out + 24, c->secret.k1);
+    store_f64(out + 32, c->error);
+    store_u64(out + 40, chain_bytes(c) - c->missing);
+    store_u32(out + 48, c->nlayers);
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        write_layer(&c->layers[i], out + CHAIN_LENGTH + (size_t)i * LAYER_LENGTH);
+}
+
+/* ---- the bounded reader ---- */
+
+struct reader {
+    const unsigned char *at;
+    size_t left;
+    const char *why; /* set by whoever refuses */
+};
+
+/* The next n bytes, or NULL if there are not so many. */
+static const unsigned char *next_bytes(struct reader *in, size_t n) {
+    if (n > in->left) {
+        in->why = "it ends too early";
+        return NULL;
+    }
+    const unsigned char *at = in->at;
+    in->at += n;
+    in->left -= n;
+    return at;
+}
+
+static enum bloom_status corrupt(struct reader *in, const char *why) {
+    in->why = why;
+    return BLOOM_CORRUPT;
+}
+
+/* ---- header ---- */
+
+size_t codec_header_length(const struct value *v) {
+    return FIXED_LENGTH + CHAIN_LENGTH + (size_t)v->live->nlayers * LAYER_LENGTH;
+}
+
+void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out) {
+    const struct standing *s = &v->standing;
+    memset(out, 0, FIXED_LENGTH);
+    memcpy(out, magic[CODEC_HEADER], MAGIC_LENGTH);
+    store_u16(out + 8, VERSION);
+    store_u16(out + 10, 1);
+    if (form == CODEC_BORN) store_u32(out + 12, FLAG_BORN);
+    if (form != CODEC_MOVED) {
+        out[16] = s->state;
+        store_u16(out + 18, s->doubt);
+        store_u64(out + 24, (uint64_t)s->lease);
+        store_u64(out + 32, (uint64_t)s->vouched_at);
+        store_u64(out + 40, s->rebuild_token);
+        store_u64(out + 48, (uint64_t)s->rebuild_start);
+        store_u64(out + 56, s->rebuild_received);
+    }
+    write_chain(v->live, out + FIXED_LENGTH);
+}
+
+static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
+    /* Bytes that are there bound what is taken: a short header can't ask for much. */
+    const unsigned char *at = nlayers > in->left / LAYER_LENGTH
+                                  ? next_bytes(in, SIZE_MAX)
+                                  : next_bytes(in, (size_t)nlayers * LAYER_LENGTH);
+    if (!at) return BLOOM_CORRUPT;
+    if (nlayers == 0) return BLOOM_OK; /* chain_flaw() will say it */
+
+    c->layers = c->memory->take(nlayers * sizeof *c->layers);
+    if (!c->layers) return BLOOM_NO_MEMORY;
+    for (; c->nlayers < nlayers; c->nlayers++, at += LAYER_LENGTH) {
+        if (load_u32(at + 4) != 0) return corrupt(in, "a reserved field is not zero");
+        c->layers[c->nlayers] = read_layer(at);
+    }
+    return BLOOM_OK;
+}
+
+/* On success *out is a chain without arrays. */
+static enum bloom_status read_chain(struct reader *in, const struct bloom_memory *memory,
+                                    struct chain **out, uint64_t *follows) {
+    const unsigned char *at = next_bytes(in, CHAIN_LENGTH);
+    if (!at) return BLOOM_CORRUPT;
+    struct chain_spec spec = {
+        .kind = kind_by_id(at[0]),
+        .expansion = load_u32(at + 4),
+        .identity = load_u64(at + 8),
+        .secret = {load_u64(at + 16), load_u64(at + 24)},
+        .error = load_f64(at + 32),
+    };
+    if (!spec.kind) return corrupt(in, "the kind is unknown");
+    if (at[1] || at[2] || at[3] || load_u32(at + 52) != 0)
+        return corrupt(in, "a reserved field is not zero");
+
+    enum bloom_status status = chain_new(&spec, memory, out);
+    if (status == BLOOM_BAD_ERROR_RATE)
+        return corrupt(in, "the error rate is not between 0 and 1");
+    if (status >= 0) status = read_layers(in, load_u32(at + 48), *out);
+    if (status >= 0 && (in->why = chain_flaw(*out)) != NULL) status = BLOOM_CORRUPT;
+    if (status >= 0) {
+        *follows = load_u64(at + 40);
+        (*out)->missing = chain_bytes(*out);
+        if (*follows > (*out)->missing)
+            status = corrupt(in, "more bytes are to follow than the layers have");
+    }
+    if (status < 0) {
+        chain_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static enum bloom_status read_sections(struct reader *in, uint32_t n) {
+    for (; n > 0; n--) {
+        const unsigned char *at = next_bytes(in, SECTION_LENGTH);
+        if (!at || !next_bytes(in, load_u32(at + 4))) return BLOOM_CORRUPT;
+        if (load_u32(at) & SECTION_CRITICAL)
+            return corrupt(in, "a critical section is unknown");
+    }
+    return BLOOM_OK;
+}
+
+static struct standing read_standing(const unsigned char *in) {
+    return (struct standing){
+        .state = in[16],
+        .doubt = load_u16(in + 18),
+        .lease = (int64_t)load_u64(in + 24),
+        .vouched_at = (int64_t)load_u64(in + 32),
+        .rebuild_token = load_u64(in + 40),
+        .rebuild_start = (int64_t)load_u64(in + 48),
+        .rebuild_received = load_u64(in + 56),
+    };
+}
+
+static enum bloom_status check_fixed(struct reader *in, const unsigned char *at) {
+    if (codec_record_type(at, FIXED_LENGTH) != CODEC_HEADER)
+        return corrupt(in, "it doesn't start as a header");
+    if (load_u16(at + 8) != VERSION) return corrupt(in, "the version is unknown");
+    if (load_u16(at + 10) == 2)
+        return corrupt(in, "a rebuild is under way in it, which this version doesn't know");
+    if (load_u16(at + 10) != 1) return corrupt(in, "the number of chains is wrong");
+    if (load_u32(at + 12) & ~FLAG_BORN) return corrupt(in, "a flag is unknown");
+    if (at[17] != 0) return corrupt(in, "a reserved field is not zero");
+    return BLOOM_OK;
+}
+
+/* A filter that is born has no items, and no bytes follow. */
+static enum bloom_status settle_born(struct reader *in, struct chain *c,
+                                     uint64_t *follows) {
+    if (chain_items(c) != 0) return corrupt(in, "it has items but all bits are zero");
+    c->missing = 0;
+    *follows = 0;
+    return BLOOM_OK;
+}
+
+static enum bloom_status read_header(struct reader *in, const struct bloom_memory *memory,
+                                     struct value **out, uint64_t *follows) {
+    const unsigned char *fixed = next_bytes(in, FIXED_LENGTH);
+    if (!fixed) return BLOOM_CORRUPT;
+    enum bloom_status status = check_fixed(in, fixed);
+    if (status < 0) return status;
+
+    struct chain *c;
+    status = read_chain(in, memory, &c, follows);
+    if (status < 0) return status;
+    status = read_sections(in, load_u32(fixed + 20));
+    if (status >= 0 && in->left > 0)
+        status = corrupt(in, "there is something after its end");
+    if (status >= 0 && load_u32(fixed + 12) & FLAG_BORN)
+        status = settle_born(in, c, follows);
+    if (status >= 0) {
+        *out = value_new(c);
+        if (*out) {
+            (*out)->standing = read_standing(fixed);
+            return BLOOM_OK;
+        }
+        status = BLOOM_NO_MEMORY;
+    }
+    chain_free(c);
+    return status;
+}
+
+enum bloom_status codec_read_header(const void *bytes, size_t length,
+                                    const struct bloom_memory *memory, struct value **out,
+                                    uint64_t *follows, const char **why) {
+    struct reader in = {bytes, length, NULL};
+    *out = NULL;
+    enum bloom_status status = read_header(&in, memory, out, follows);
+    *why = status == BLOOM_NO_MEMORY ? "there is not enough memory" : in.why;
+    return status;
+}
+
+/* ---- chunks ---- */
+
+/* How many zero bytes there are from the offset on, in whole steps of a layer. */
+static uint64_t count_zeros(const struct chain *c, uint64_t offset, uint64_t end) {
+    static const unsigned char zeros[ZERO_STEP];
+    uint64_t start = offset, left;
+    const unsigned char *piece;
+    while (offset < end && offset - start < ZEROS_MAX &&
+           (piece = chain_piece(c, offset, &left)) != NULL) {
+        if (left > end - offset) left = end - offset;
+        size_t step = left < ZERO_STEP ? (size_t)left : ZERO_STEP;
+        if (memcmp(piece, zeros, step) != 0) break;
+        offset += step;
+    }
+    return offset - start;
+}
+
+size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *out,
+                         size_t room, uint64_t *next) {
+    uint64_t end = chain_bytes(c) - c->missing;
+    *next = offset;
+    if (offset >= end) return 0;
+
+    uint64_t zeros = count_zeros(c, offset, end), length = 0;
+    const unsigned char *piece = chain_piece(c, offset + zeros, &length);
+    if (length > end - offset - zeros) length = end - offset - zeros;
+    if (length > room - CODEC_CHUNK_HEADER) length = room - CODEC_CHUNK_HEADER;
+
+    memcpy(out, magic[CODEC_CHUNK], MAGIC_LENGTH);
+    store_u64(out + 8, c->identity);
+    store_u32(out + 16, c->nlayers);
+    store_u32(out + 20, 0);
+    store_u64(out + 24, offset);
+    store_u64(out + 32, zeros);
+    if (length > 0) memcpy(out + CODEC_CHUNK_HEADER, piece, length);
+    *next = offset + zeros + length;
+    return CODEC_CHUNK_HEADER + (size_t)length;
+}
+
+/* The bits that came are added to those that are there, which may be more: a
+ * chunk may come twice, and a replica may have taken adds in between. */
+static void merge(struct chain *c, uint64_t offset, const unsigned char *from, uint64_t n) {
+    while (n > 0) {
+        uint64_t length;
+        unsigned char *to = chain_piece(c, offset, &length);
+        if (length > n) length = n;
+        for (uint64_t i = 0; i < length; i++)
+            to[i] |= from[i];
+        offset += length;
+        from += length;
+        n -= length;
+    }
+}
+
+uint64_t codec_chunk_end(const void *bytes, size_t length) {
+    const unsigned char *at = bytes;
+    if (length < CODEC_CHUNK_HEADER) return 0;
+    return load_u64(at + 24) + load_u64(at + 32) + (length - CODEC_CHUNK_HEADER);
+}
+
+enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
+                                   uint64_t *next, const char **why) {
+    struct reader in = {bytes, length, NULL};
+    const unsigned char *at = next_bytes(&in, CODEC_CHUNK_HEADER);
+    uint64_t total = chain_bytes(c), present = total - c->missing;
+    *why = "it ends too early";
+    if (!at) return BLOOM_CORRUPT;
+    *why = "it doesn't start as a chunk";
+    if (codec_record_type(bytes, length) != CODEC_CHUNK) return BLOOM_CORRUPT;
+    *why = "it is of another filter, or of another generation of this one";
+    if (load_u64(at + 8) != c->identity || load_u32(at + 16) != c->nlayers)
+        return BLOOM_CORRUPT;
+    *why = "a reserved field is not zero";
+    if (load_u32(at + 20) != 0) return BLOOM_CORRUPT;
+
+    uint64_t offset = load_u64(at + 24), zeros = load_u64(at + 32);
+    *why = "it leaves a gap";
+    if (offset > present) return BLOOM_CORRUPT;
+    *why = "it goes past the end of the filter";
+    if (zeros > total - offset || in.left > total - offset - zeros) return BLOOM_CORRUPT;
+    *why = "it is empty";
+    if (zeros == 0 && in.left == 0) return BLOOM_CORRUPT;
+
+    merge(c, offset + zeros, in.at, in.left);
+    *next = offset + zeros + in.left;
+    if (*next > present) c->missing = total - *next;
+    *why = NULL;
+    return BLOOM_OK;
+}
+
+/* ---- growth ---- */
+
+void codec_write_growth(const struct chain *c, unsigned char out[CODEC_GROWTH_LENGTH]) {
+    struct filter plan = c->layers[c->nlayers - 1];
+    plan.items = 0;
+    memcpy(out, magic[CODEC_GROWTH], MAGIC_LENGTH);
+    store_u64(out + 8, c->identity);
+    store_u32(out + 16, c->nlayers - 1);
+    store_u32(out + 20, 0);
+    write_layer(&plan, out + 24);
+}
+
+enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, size_t length,
+                                    struct filter *plan, const char **why) {
+    const unsigned char *at = bytes;
+    *why = "it is no growth record";
+    if (length != CODEC_GROWTH_LENGTH || codec_record_type(bytes, length) != CODEC_GROWTH)
+        return BLOOM_CORRUPT;
+    *why = "it is of another filter, or another growth of this one";
+    if (load_u64(at + 8) != c->identity || load_u32(at + 16) != c->nlayers)
+        return BLOOM_CORRUPT;
+    *why = "a reserved field is not zero";
+    if (load_u32(at + 20) != 0 || load_u32(at + 28) != 0) return BLOOM_CORRUPT;
+    *why = NULL;
+    *plan = read_layer(at + 24);
+    return BLOOM_OK;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* codec.h - filters as bytes: the format, its writers and its readers.
+ *
+ * A filter travels as one header and then chunks of its bit arrays. The same
+ * records serve RDB, DUMP, SCANDUMP, the AOF and replication. All numbers are
+ * little-endian, rates are IEEE doubles, and the bytes of the bit arrays are
+ * those in memory (bytes.h).
+ *
+ *   header                               chain record (offset from its start)
+ *    0   8  "BULWARK" 0x81                0   1  kind
+ *    8   2  version: 1                    1   3  0
+ *   10   2  chains: 1, or 2 in a rebuild  4   4  expansion; 0: never grows
+ *   12   4  flags: 1 = born               8   8  identity
+ *   16   1  state                        16  16  secret
+ *   17   1  0                            32   8  error asked for
+ *   18   2  causes of doubt              40   8  bytes of the arrays that follow
+ *   20   4  sections at the end          48   4  layers
+ *   24   8  lease                        52   4  0
+ *   32   8  vouched at                   56      layer records, oldest first
+ *   40   8  rebuild: token
+ *   48   8  rebuild: start              layer record
+ *   56   8  rebuild: received            0   2  probes
+ *   64      chain records                2   2  sectors
+ *           sections                     4   4  0
+ *                                        8   8  bytes of the array
+ *   section                             16   8  capacity
+ *    0   4  tag; the top bit is set     24   8  items
+ *           in a critical one           32   8  error share
+ *    4   4  length                      40   8  model error
+ *    8      bytes
+ *
+ *   chunk                                growth
+ *    0   8  "BULWARK" 0x82                0   8  "BULWARK" 0x83
+ *    8   8  identity of the chain         8   8  identity of the chain
+ *   16   4  layers of the chain          16   4  number of the layer (0: the first)
+ *   20   4  0                            20   4  0
+ *   24   8  offset in the joined arrays  24  48  layer record, without items
+ *   32   8  zeros: so many zero bytes,
+ *           not sent, come first
+ *   40      bytes that follow them
+ *
+ * - The magic can't be the start of a RedisBloom header: that starts with a
+ *   count of items, and this would be more than 2^63 of them.
+ * - A header flagged "born" is of a filter whose bits are all zero and which is
+ *   complete: no chunks follow. Without it nothing has come yet.
+ * - "Bytes that follow" are fewer than the arrays' for a filter that was itself
+ *   only partially loaded.
+ * - Identity and layer count in every chunk keep the chunks of two generations
+ *   from being put together into one filter.
+ * - A reader refuses what it doesn't know: another version, a flag, a kind, a
+ *   critical section. Of sections that are not critical it takes no notice, and
+ *   a state it doesn't know answers "maybe" (value.h).
+ *
+ * The readers take bytes that nobody has checked. What they accept has passed
+ * chain_flaw(). */
+#ifndef BLOOM_CODEC_H
+#define BLOOM_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "value.h"
+
+#define CODEC_CHUNK_HEADER  40u
+#define CODEC_GROWTH_LENGTH 72u
+
+enum codec_record { CODEC_NONE, CODEC_HEADER, CODEC_CHUNK, CODEC_GROWTH };
+
+/* What the bytes say they are, by their magic alone. */
+enum codec_record codec_record_type(const void *bytes, size_t length);
+
+enum codec_form {
+    CODEC_STORED, /* with its standing: RDB, AOF */
+    CODEC_BORN,   /* with its standing, and complete as it is: replication */
+    CODEC_MOVED,  /* as a plain filter: SCANDUMP */
+};
+
+size_t codec_header_length(const struct value *v);
+
+/* Writes codec_header_length() bytes. */
+void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out);
+
+/* Reads a header. The chain of *out has its layers, but they have no arrays yet
+ * (see chain_take_arrays), so that the caller can first look at the sizes. It is
+ * partial, with everything missing, unless the header was flagged born.
+ * *follows: how many bytes of the arrays the chunks will bring.
+ *
+ * Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and *why says
+ * what is wrong. */
+enum bloom_status codec_read_header(const void *bytes, size_t length,
+                                    const struct bloom_memory *memory, struct value **out,
+                                    uint64_t *follows, const char **why);
+
+/* Writes a chunk that starts at the offset into `room` (> CODEC_CHUNK_HEADER)
+ * bytes. Returns its length, 0 if there is nothing from there on; *next is the
+ * offset after it. Takes time for `room` bytes and for a bounded run of zeros. */
+size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *out,
+                         size_t room, uint64_t *next);
+
+/* The offset after a chunk, as it says itself: nothing is checked. 0 if it is too
+ * short to say. */
+uint64_t codec_chunk_end(const void *bytes, size_t length);
+
+/* Checks a chunk against the chain it should belong to, and sets its bits.
+ * *next is the offset after it. A chunk may come again or overlap, but may not
+ * leave a gap. On BLOOM_CORRUPT nothing has changed, and *why says what is wrong. */
+enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
+                                   uint64_t *next, const char **why);
+
+/* The record of a layer that was just added: the last one. */
+void codec_write_growth(const struct chain *c, unsigned char out[CODEC_GROWTH_LENGTH]);
+
+/* Reads what chain_grow() needs to follow. Changes nothing. */
+enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, size_t length,
+                                    struct filter *plan, const char **why);
+
+#endif

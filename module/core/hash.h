@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hash.h - an item's bytes and a secret become 64 bits.
+ *
+ * SipHash-1-3 (Aumasson and Bernstein's SipHash with one round a word and
+ * three at the end). Each native filter has a random secret of its own, so
+ * that nobody who doesn't know it can choose items that collide. */
+#ifndef BLOOM_HASH_H
+#define BLOOM_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The 128-bit key of the hash. Whoever knows it can play the filter. */
+struct secret {
+    uint64_t k0, k1;
+};
+
+uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kind.h - a family of filters: how an item becomes bits, and how many bits.
+ *
+ * Everything else (growing, counting, storing, replicating, answering) is
+ * written once, over this table of functions. A kind is a file of its own in
+ * kinds/ and a row in kind.c.
+ *
+ * All layers of a chain are of one kind and share one secret, so an item is
+ * hashed once however many layers there are. The functions that run for every
+ * item work on blocks of items, so that the price of an indirect call is paid
+ * once a block. */
+#ifndef BLOOM_KIND_H
+#define BLOOM_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filter.h"
+#include "hash.h"
+#include "status.h"
+
+struct chain;
+
+struct item {
+    const void *bytes;
+    size_t length;
+};
+
+/* What an item is after hashing. */
+struct hashed {
+    uint64_t x;
+};
+
+struct kind {
+    const char *name;
+    uint8_t id; /* in stored forms: never reused */
+
+    /* Sizes the layer that follows the last one of the chain (the first, if it
+     * has none). Takes no memory: bits stays NULL. */
+    enum bloom_status (*plan)(const struct chain *c, uint64_t capacity, struct filter *out);
+
+    /* Why the numbers of a layer can't be of this kind, or NULL if they can. */
+    const char *(*flaw)(const struct filter *layer);
+
+    void (*hash)(const struct secret *secret, const struct item *items, size_t n,
+                 struct hashed *out);
+
+    /* Asks the processor for the memory that ask and add will touch. */
+    void (*prefetch)(const struct filter *layers, size_t nlayers,
+                     const struct hashed *items, size_t n);
+
+    /* maybe[i] = 1 if some layer has all bits of item i, else 0. Looks at the
+     * last layer first. */
+    void (*ask)(const struct filter *layers, size_t nlayers, const struct hashed *items,
+                size_t n, uint8_t *maybe);
+
+    /* Sets the item's bits. True if one of them was clear; otherwise nothing
+     * was written. Looks at no count. */
+    bool (*add)(struct filter *layer, struct hashed item);
+};
+
+extern const struct kind kind_lines;
+
+/* NULL if there is no such kind. */
+const struct kind *kind_by_id(unsigned id);
+const struct kind *kind_by_name(const char *name);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.h - where the core's memory comes from: its user hands it in.
+ *
+ * There are two sorts, because they live differently. Structs are small and
+ * come and go with a filter. Arrays hold the bits: they may be gigabytes, must
+ * start as zeros without being touched, and may take their user some care to
+ * give back. Every request may be refused with NULL, and the core copes. */
+#ifndef BLOOM_MEMORY_H
+#define BLOOM_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bloom_memory {
+    void *(*take)(size_t bytes);                  /* a struct; contents undefined */
+    void (*give)(void *block);                    /* NULL is fine */
+    unsigned char *(*take_zeros)(uint64_t bytes); /* an array, all zero */
+    void (*give_array)(unsigned char *array, uint64_t bytes); /* NULL is fine */
+};
+
+#endif

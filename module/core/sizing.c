@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sizing.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LN2 0.693147180559945309417
+
+/* Below this share of the sum a term can't change a double. */
+#define NEGLIGIBLE 1e-17
+
+static double power(double base, uint64_t exponent) {
+    double result = 1;
+    for (; exponent > 0; exponent >>= 1, base *= base)
+        if (exponent & 1) result *= base;
+    return result;
+}
+
+/* The Poisson weights are summed outwards from the largest one, relative to it:
+ * exp(-load) is not needed and can't underflow. */
+double sizing_line_error(unsigned sectors, double load) {
+    double clear = 1 - sectors / 512.0; /* one touch leaves a given bit clear */
+    uint64_t mode = (uint64_t)load;
+    double clear_at_mode = power(clear, mode);
+    double weights = 1, sum = power(1 - clear_at_mode, sectors);
+
+    double weight = 1, still_clear = clear_at_mode;
+    for (uint64_t j = mode + 1; weight > NEGLIGIBLE * sum; j++) {
+        weight *= load / (double)j;
+        still_clear *= clear;
+        weights += weight;
+        sum += weight * power(1 - still_clear, sectors);
+        if (weight == 0) break;
+    }
+    weight = 1;
+    still_clear = clear_at_mode;
+    for (uint64_t j = mode; j > 0 && weight > NEGLIGIBLE * weights; j--) {
+        weight *= (double)j / load;
+        still_clear /= clear;
+        weights += weight;
+        sum += weight * power(1 - still_clear, sectors);
+    }
+    return sum / weights;
+}
+
+static double hash_floor(uint64_t items) {
+    return (double)items * 0x1p-64;
+}
+
+double sizing_error(const struct geometry *g, uint64_t items) {
+    double load = (double)g->probes * (double)items / (double)g->lines;
+    return power(sizing_line_error(g->sectors, load), g->probes) + hash_floor(items);
+}
+
+/* The load is bisected, not the number of lines: that would start with all
+ * items in one line. 1024 is past any load that a rate below 1 allows to pay
+ * for, 1e-3 is far below what the smallest rate needs. */
+double sizing_load(unsigned probes, unsigned sectors, double error) {
+    double low = 1e-3, high = 1024;
+    while (high - low > 1e-13 * low) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high) break;
+        if (power(sizing_line_error(sectors, middle), probes) <= error)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool count_lines(uint64_t items, double error, struct geometry *g) {
+    double load = sizing_load(g->probes, g->sectors, error - hash_floor(items));
+    double lines = (double)g->probes * (double)items / load;
+    if (!(lines < (double)SIZING_LINES_MAX)) return false;
+
+    g->lines = (uint64_t)lines;
+    if ((double)g->lines < lines || g->lines == 0) g->lines++;
+    return true;
+}
+
+/* Where one more line an item begins to save 4 to 5 % of memory. */
+static const struct {
+    double at_least;
+    unsigned probes, sectors;
+} families[] = {
+    {2e-2, 1, 4}, {2e-3, 1, 8}, {4e-4, 2, 4}, {7e-7, 2, 8}, {7e-10, 3, 8}, {0, 4, 8},
+};
+
+enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out) {
+    if (!(error > 0 && error < 1)) return BLOOM_BAD_ERROR_RATE;
+    if (items == 0) return BLOOM_BAD_CAPACITY;
+    if (error < 4 * hash_floor(items)) return BLOOM_RATE_TOO_SMALL;
+
+    size_t row = 0;
+    while (error < families[row].at_least)
+        row++;
+    struct geometry g = {families[row].probes, families[row].sectors, 0};
+    if (!count_lines(items, error, &g)) return BLOOM_TOO_BIG;
+
+    /* Two bits an item pay from about 0.2 on. */
+    struct geometry two = {1, 2, 0};
+    if (error >= 0.1 && count_lines(items, error, &two) && two.lines < g.lines) g = two;
+
+    *out = g;
+    return BLOOM_OK;
+}
+
+double sizing_textbook_bits_per_item(double error) {
+    return -sizing_log(error) / (LN2 * LN2);
+}
+
+double sizing_textbook_error(double bits_per_item, unsigned probes) {
+    return power(1 - sizing_exp(-(double)probes / bits_per_item), probes);
+}
+
+/* x = m * 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 artanh((m-1)/(m+1)). */
+double sizing_log(double x) {
+    int exponent = 0;
+    for (; x >= 1.4142135623730951; exponent++)
+        x /= 2;
+    for (; x < 0.7071067811865476; exponent--)
+        x *= 2;
+
+    double t = (x - 1) / (x + 1), square = t * t, sum = 0;
+    for (int i = 25; i > 0; i -= 2) /* t < 0.172: t^27 is below a double's last bit */
+        sum = sum * square + 1.0 / i;
+    return 2 * t * sum + exponent * LN2;
+}
+
+/* x = e * ln 2 + r with |r| <= ln 2 / 2, and Taylor's series for r. */
+double sizing_exp(double x) {
+    if (x < -745) return 0; /* below the smallest double */
+    if (x > 709) x = 709;   /* stay finite */
+    int exponent = (int)(x / LN2 + (x < 0 ? -0.5 : 0.5));
+    double r = x - exponent * LN2, result = 1;
+    for (int i = 18; i > 0; i--)
+        result = 1 + result * r / i;
+    for (; exponent > 0; exponent--)
+        result *= 2;
+    for (; exponent < 0; exponent++)
+        result /= 2;
+    return result;
+}

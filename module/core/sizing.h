@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sizing.h - how large a filter must be: pure arithmetic, no memory, no state.
+ *
+ * A filter of lines is a run of B lines of 512 bits. An item touches m of them
+ * ("probes") and sets s bits in each, one in every sector of 512/s bits. With n
+ * items inside, a line has been touched by lam = m*n/B of them on average
+ * (its "load"), about Poisson distributed, and the error is
+ *
+ *     g_s(lam) = sum over j of Poisson(j; lam) * (1 - (1 - s/512)^j)^s
+ *     F        = g_s(lam)^m + n/2^64
+ *
+ * where n/2^64 is what a hash of 64 bits costs.
+ *
+ * Only + - * / and comparisons of IEEE doubles are used, compiled without
+ * contraction, so that two machines that are asked the same question give the
+ * same answer to the last bit. */
+#ifndef BLOOM_SIZING_H
+#define BLOOM_SIZING_H
+
+#include <stdint.h>
+
+#include "status.h"
+
+#define LINE_BYTES 64u
+
+/* The most lines an array can have, so that its bytes fit in 62 bits and a few
+ * arrays can still be added up. */
+#define SIZING_LINES_MAX (UINT64_C(1) << 56)
+
+struct geometry {
+    unsigned probes;  /* m: lines an item touches, 1 to 4 */
+    unsigned sectors; /* s: bits it sets in each, 2, 4 or 8 */
+    uint64_t lines;   /* B */
+};
+
+/* g_s(load): the share of lines that answer "maybe" to a stranger. */
+double sizing_line_error(unsigned sectors, double load);
+
+/* F: the expected error of a filter that holds so many items. */
+double sizing_error(const struct geometry *g, uint64_t items);
+
+/* The largest load at which g_s(load)^probes stays at or under the error. */
+double sizing_load(unsigned probes, unsigned sectors, double error);
+
+/* The smallest geometry of the family that holds so many items at that error.
+ * Refuses BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items),
+ * BLOOM_RATE_TOO_SMALL (under 4*items/2^64) and BLOOM_TOO_BIG. */
+enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out);
+
+/* The textbook's flat filter of M bits, N items and k probes, to compare with:
+ * M/N at the best k, and the error at given M/N and k. */
+double sizing_textbook_bits_per_item(double error);
+double sizing_textbook_error(double bits_per_item, unsigned probes);
+
+/* Natural logarithm of x > 0 (finite) and exponential, to about one part in 10^15. */
+double sizing_log(double x);
+double sizing_exp(double x);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* status.h - what a call can say.
+ *
+ * Answers are >= 0 and refusals are < 0, so that a caller that only asks "did
+ * it work?" tests the sign. A refused call changed nothing. The words that a
+ * user reads are chosen in one place (redis/reply.c): the core knows no text
+ * but the reasons of its validator. */
+#ifndef BLOOM_STATUS_H
+#define BLOOM_STATUS_H
+
+enum bloom_status {
+    BLOOM_OK = 0,
+
+    /* The core. */
+    BLOOM_NO_MEMORY = -1,      /* the allocator said no */
+    BLOOM_TOO_BIG = -2,        /* the sizes asked for do not fit in 64 bits */
+    BLOOM_BAD_ERROR_RATE = -3, /* not a number between 0 and 1 */
+    BLOOM_BAD_CAPACITY = -4,   /* not in [1, CHAIN_CAPACITY_MAX] */
+    BLOOM_RATE_TOO_SMALL = -5, /* 64 bits of hash can't keep that rate */
+    BLOOM_CORRUPT = -6,        /* bytes that no version of this code wrote */
+
+    /* Whoever uses it, for a whole filter. */
+    BLOOM_FULL = -7,         /* at capacity, and it never grows */
+    BLOOM_PARTIAL = -8,      /* not all of it has been loaded */
+    BLOOM_OVER_LIMIT = -9,   /* larger than a filter may be */
+    BLOOM_SERVER_FULL = -10, /* the server has no memory left to give */
+    BLOOM_EXISTS = -11,
+    BLOOM_NOT_FOUND = -12,
+    BLOOM_CHANGED = -13, /* no longer the filter that a dump began with */
+};
+
+#endif

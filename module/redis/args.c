@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "args.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config.h"
+#include "core/chain.h"
+#include "reply.h"
+
+enum option { CAPACITY, ERROR, EXPANSION, NOCREATE, NONSCALING, ITEMS, UNKNOWN };
+
+static const char *const words[] = {
+    [CAPACITY] = "CAPACITY", [ERROR] = "ERROR",           [EXPANSION] = "EXPANSION",
+    [NOCREATE] = "NOCREATE", [NONSCALING] = "NONSCALING", [ITEMS] = "ITEMS",
+};
+
+/* What RedisBloom says, which differs between its commands. */
+struct dialect {
+    const char *bad_error_rate, *bad_capacity, *bad_expansion, *no_expansion, *unknown;
+};
+
+static const struct dialect reserve_dialect = {
+    .bad_error_rate = "ERR bad error rate",
+    .bad_capacity = "ERR bad capacity",
+    .bad_expansion = "ERR bad expansion",
+    .no_expansion = "ERR no expansion",
+};
+
+static const struct dialect insert_dialect = {
+    .bad_error_rate = "Bad error rate",
+    .bad_capacity = "Bad capacity",
+    .bad_expansion = "Bad expansion",
+    .unknown = "Unknown argument received",
+};
+
+/* The options of one command line, while they are being read. */
+struct parser {
+    RedisModuleCtx *ctx;
+    RedisModuleString **argv;
+    int argc, at;
+    bool loose; /* as RedisBloom reads */
+    const struct dialect *dialect;
+    bool seen[UNKNOWN];
+    struct wish *wish;
+};
+
+struct wish default_wish(void) {
+    return (struct wish){settings.error_rate, settings.initial_size,
+                         settings.expansion_factor};
+}
+
+/* ---- values: each replies and says false if it can't be what is meant ---- */
+
+static bool read_error_rate(struct parser *p, RedisModuleString *text) {
+    if (RedisModule_StringToDouble(text, &p->wish->error) != REDISMODULE_OK)
+        return reply_error(p->ctx, p->dialect->bad_error_rate), false;
+    if (!(p->wish->error > 0 && p->wish->error < 1))
+        return reply_refusal(p->ctx, BLOOM_BAD_ERROR_RATE), false;
+    return true;
+}
+
+static bool read_capacity(struct parser *p, RedisModuleString *text) {
+    long long *capacity = &p->wish->capacity;
+    if (RedisModule_StringToLongLong(text, capacity) != REDISMODULE_OK)
+        return reply_error(p->ctx, p->dialect->bad_capacity), false;
+    if (*capacity < 1 || *capacity > (long long)CHAIN_CAPACITY_MAX)
+        return reply_refusal(p->ctx, BLOOM_BAD_CAPACITY), false;
+    return true;
+}
+
+static bool read_expansion(struct parser *p, RedisModuleString *text) {
+    long long *expansion = &p->wish->expansion;
+    if (RedisModule_StringToLongLong(text, expansion) != REDISMODULE_OK)
+        return reply_error(p->ctx, p->dialect->bad_expansion), false;
+    if (*expansion < 0 || *expansion > CHAIN_EXPANSION_MAX)
+        return reply_error(p->ctx, "ERR expansion must be in the range [0, 32768]"), false;
+    return true;
+}
+
+/* ---- options ---- */
+
+static enum option by_first_letters(const char *text) {
+    switch (tolower((unsigned char)text[0])) {
+    case 'i':
+        return ITEMS;
+    case 'c':
+        return CAPACITY;
+    case 'e':
+        return tolower((unsigned char)text[1]) == 'r' ? ERROR : EXPANSION;
+    case 'n':
+        return text[1] && tolower((unsigned char)text[2]) == 'c' ? NOCREATE : NONSCALING;
+    default:
+        return UNKNOWN;
+    }
+}
+
+static enum option option_at(const struct parser *p, int at) {
+    size_t length;
+    const char *text = RedisModule_StringPtrLen(p->argv[at], &length);
+    for (enum option o = 0; o < UNKNOWN; o++)
+        if (length == strlen(words[o]) && !strcasecmp(text, words[o])) return o;
+    return p->loose ? by_first_letters(text) : UNKNOWN;
+}
+
+/* The value after the option at p->at, or NULL: then the error has been replied. */
+static RedisModuleString *value_of_option(struct parser *p) {
+    if (p->at + 1 < p->argc) return p->argv[++p->at];
+    if (p->dialect->no_expansion)
+        reply_error(p->ctx, p->dialect->no_expansion);
+    else
+        RedisModule_WrongArity(p->ctx);
+    return NULL;
+}
+
+static bool refuse_unknown(struct parser *p) {
+    if (p->loose) return true;
+    if (p->dialect->unknown)
+        reply_error(p->ctx, p->dialect->unknown);
+    else
+        reply_option_error(p->ctx, "ERR unknown option '%s'", p->argv[p->at]);
+    return false;
+}
+
+/* Reads the option at p->at with its value, and leaves p->at after both. */
+static bool read_option(struct parser *p, enum option o) {
+    RedisModuleString *value = NULL;
+    if (o == UNKNOWN) {
+        if (!refuse_unknown(p)) return false;
+        p->at++;
+        return true;
+    }
+    if (p->seen[o] && !p->loose)
+        return reply_option_error(p->ctx, "ERR option '%s' given twice", p->argv[p->at]),
+               false;
+    p->seen[o] = true;
+
+    bool has_value = o == CAPACITY || o == ERROR || o == EXPANSION;
+    if (has_value && !(value = value_of_option(p))) return false;
+    p->at++;
+    switch (o) {
+    case CAPACITY:
+        return read_capacity(p, value);
+    case ERROR:
+        return read_error_rate(p, value);
+    case EXPANSION:
+        return read_expansion(p, value);
+    default:
+        return true;
+    }
+}
+
+/* NONSCALING goes with no EXPANSION but 0, which says the same. */
+static bool settle_expansion(struct parser *p) {
+    if (!p->seen[NONSCALING]) return true;
+    if (p->seen[EXPANSION] && p->wish->expansion != 0 && !p->loose)
+        return reply_error(p->ctx, "Nonscaling filters cannot expand"), false;
+    p->wish->expansion = 0;
+    return true;
+}
+
+bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                  struct wish *wish) {
+    struct parser p = {ctx, argv, argc, 4, server_is_followed(ctx), &reserve_dialect,
+                       {0}, wish};
+    *wish = default_wish();
+    if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
+    while (p.at < argc) {
+        enum option o = option_at(&p, p.at);
+        if (!read_option(&p, o == EXPANSION || o == NONSCALING ? o : UNKNOWN)) return false;
+    }
+    return settle_expansion(&p);
+}
+
+bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                 struct insert *insert) {
+    struct parser p = {ctx, argv,         argc, 2, server_is_followed(ctx), &insert_dialect,
+                       {0}, &insert->wish};
+    insert->wish = default_wish();
+    while (p.at < argc && !p.seen[ITEMS])
+        if (!read_option(&p, option_at(&p, p.at))) return false;
+    if (!p.seen[ITEMS] || p.at == argc) return RedisModule_WrongArity(ctx), false;
+
+    insert->create = !p.seen[NOCREATE];
+    insert->first_item = p.at;
+    return settle_expansion(&p);
+}

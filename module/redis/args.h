@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* args.h - from arguments to what they mean.
+ *
+ * Options are whole words in any case and any order, each at most once. What
+ * comes from a master or an AOF is read as RedisBloom reads it, since it may be
+ * RedisBloom that sent it: whole words first, then by their first letters, and
+ * leftovers are ignored. */
+#ifndef BULWARK_ARGS_H
+#define BULWARK_ARGS_H
+
+#include "keyspace.h"
+#include "server.h"
+
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING]
+ * False if the arguments are wrong: then the error has been replied. */
+bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                  struct wish *wish);
+
+/* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
+ * ITEMS item [item ...]; likewise. */
+struct insert {
+    struct wish wish;
+    bool create;
+    int first_item; /* its index in argv */
+};
+bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                 struct insert *insert);
+
+/* What a filter is like that is made without a word about it: the settings. */
+struct wish default_wish(void);
+
+#endif

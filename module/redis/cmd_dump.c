@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_dump.c - BF.SCANDUMP and BF.LOADCHUNK: a filter out and in, by pieces.
+ *
+ *     iterator 0  -->  [1, header]
+ *     iterator i  -->  [i', chunk]     i' = 1 + bytes of the arrays so far
+ *     the last    -->  [0, ""]
+ *
+ * Each record goes back in with the iterator that came with it. The iterator 1
+ * stands for a record that is no chunk: a header or, from a master or an AOF, a
+ * growth. */
+#include "commands.h"
+#include "core/codec.h"
+#include "keyspace.h"
+#include "memory.h"
+#include "replicate.h"
+#include "reply.h"
+#include "stats.h"
+
+/* The largest chunk in a reply. */
+#define CHUNK (UINT64_C(1) << 20)
+
+#define RECORD 1
+
+static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned char *bytes,
+                        size_t length) {
+    RedisModule_ReplyWithArray(ctx, 2);
+    reply_count(ctx, iterator);
+    RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
+}
+
+static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
+    size_t length = codec_header_length(v);
+    unsigned char *header = RedisModule_Alloc(length);
+    codec_write_header(v, CODEC_MOVED, header);
+    reply_piece(ctx, RECORD, header, length);
+    RedisModule_Free(header);
+    return REDISMODULE_OK;
+}
+
+/* An iterator that this filter can't have given was given by another. */
+static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offset) {
+    uint64_t next;
+    if (offset > chain_bytes(v->live)) return reply_refusal(ctx, BLOOM_CHANGED);
+
+    unsigned char *chunk = RedisModule_Alloc(CHUNK);
+    size_t length = codec_write_chunk(v->live, offset, chunk, CHUNK, &next);
+    reply_piece(ctx, length > 0 ? next + 1 : 0, chunk, length);
+    RedisModule_Free(chunk);
+    return REDISMODULE_OK;
+}
+
+/* BF.SCANDUMP key iterator
+ * The next piece of the filter, with the iterator to call again with. */
+int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+
+    long long iterator;
+    struct value *v;
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
+        return reply_error(ctx, "Second argument must be numeric");
+    if (iterator < 0) return reply_error(ctx, "ERR invalid iterator");
+    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    return iterator == 0 ? dump_header(ctx, v) : dump_chunk(ctx, v, (uint64_t)iterator - 1);
+}
+
+/* One call of BF.LOADCHUNK. */
+struct loading {
+    RedisModuleCtx *ctx;
+    RedisModuleString *name;
+    struct value *v; /* NULL: no such key */
+    long long iterator;
+    const char *bytes;
+    size_t length;
+    bool followed;
+};
+
+/* Clients bring plain filters only: who vouches for one says so by another
+ * command. */
+static bool is_plain(const struct standing *s) {
+    static const struct standing plain;
+    return s->state == plain.state && s->doubt == 0 && s->lease == 0 &&
+           s->vouched_at == 0 && s->rebuild_token == 0 && s->rebuild_start == 0 &&
+           s->rebuild_received == 0;
+}
+
+static enum bloom_status load_header(struct loading *l, const char **why) {
+    uint64_t follows;
+    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    enum bloom_status status =
+        codec_read_header(l->bytes, l->length, &server_allocator, &l->v, &follows, why);
+    if (status < 0) return status;
+
+    if (!l->followed) {
+        *why = "it is not plain";
+        status = is_plain(&l->v->standing) ? BLOOM_OK : BLOOM_CORRUPT;
+        uint64_t bytes = chain_bytes(l->v->live);
+        if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
+    }
+    if (status >= 0) status = chain_take_arrays(l->v->live);
+    if (status >= 0)
+        put(l->ctx, l->name, l->v);
+    else
+        value_free(l->v);
+    return status;
+}
+
+/* A replica grows when its master has grown, and only then. */
+static enum bloom_status load_growth(struct loading *l, const char **why) {
+    struct filter plan;
+    *why = "growth is no business of clients";
+    if (!l->followed || !l->v) return BLOOM_CORRUPT;
+    struct chain *c = l->v->live;
+    enum bloom_status status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+    if (status >= 0) status = chain_grow(c, &plan);
+    if (status >= 0) stats_layer_came(&c->layers[c->nlayers - 1]);
+    return status;
+}
+
+static enum bloom_status load_chunk(struct loading *l, const char **why) {
+    uint64_t next;
+    if (!l->v) return BLOOM_NOT_FOUND;
+    *why = "the filter is complete";
+    if (l->v->live->missing == 0) return BLOOM_CORRUPT;
+    *why = "the iterator is not the one that came with the chunk";
+    if (codec_chunk_end(l->bytes, l->length) + 1 != (uint64_t)l->iterator)
+        return BLOOM_CORRUPT;
+    return codec_read_chunk(l->v->live, l->bytes, l->length, &next, why);
+}
+
+static enum bloom_status load(struct loading *l, const char **why) {
+    enum codec_record record = codec_record_type(l->bytes, l->length);
+    if (l->iterator == RECORD && record == CODEC_GROWTH) return load_growth(l, why);
+    if (l->iterator == RECORD) return load_header(l, why);
+    return load_chunk(l, why);
+}
+
+/* BF.LOADCHUNK key iterator data
+ * Takes back what BF.SCANDUMP gave, piece by piece. Until the last one has come
+ * the filter answers 1 to everything. */
+int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+
+    struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
+    if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK)
+        return reply_error(ctx, "ERR Second argument must be numeric");
+    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
+    /* A header holds the secret: not for SLOWLOG and MONITOR. */
+    if (l.iterator == RECORD && RedisModule_RedactClientCommandArgument)
+        RedisModule_RedactClientCommandArgument(ctx, 3);
+    if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
+
+    const char *why = NULL;
+    enum bloom_status status = load(&l, &why);
+    memory_must_follow(ctx, status);
+    if (status < 0) {
+        if (l.followed && why)
+            RedisModule_Log(ctx, "warning", "BF.LOADCHUNK refused: %s", why);
+        return reply_refusal(ctx, status);
+    }
+    RedisModule_ReplicateVerbatim(ctx);
+    announce(ctx, argv[1], "bf.loadchunk");
+    return reply_ok(ctx);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_info.c - BF.CARD, BF.INFO and BF.DEBUG: what a filter is like. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "commands.h"
+#include "keyspace.h"
+#include "reply.h"
+
+/* BF.CARD key
+ * Items the filter has accepted; 0 if there is no such key. */
+int cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+
+    struct value *v;
+    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    return reply_count(ctx, v ? chain_items(v->live) : 0);
+}
+
+static uint64_t layers_of(const struct chain *c) {
+    return c->nlayers;
+}
+
+static uint64_t expansion_of(const struct chain *c) {
+    return c->expansion;
+}
+
+static uint64_t size_of(const struct chain *c) {
+    return sizeof(struct value) + chain_memory(c);
+}
+
+static const struct field {
+    const char *selector;
+    const char *name;
+    uint64_t (*number)(const struct chain *c);
+} fields[] = {
+    {"CAPACITY", "Capacity", chain_capacity},
+    {"SIZE", "Size", size_of},
+    {"FILTERS", "Number of filters", layers_of},
+    {"ITEMS", "Number of items inserted", chain_items},
+    {"EXPANSION", "Expansion rate", expansion_of},
+};
+
+#define FIELDS (sizeof fields / sizeof *fields)
+
+static void reply_number(RedisModuleCtx *ctx, const struct field *field,
+                         const struct chain *c) {
+    if (field->number == expansion_of && c->expansion == 0)
+        RedisModule_ReplyWithNull(ctx);
+    else
+        reply_count(ctx, field->number(c));
+}
+
+/* A server that has maps makes pairs of them for those who speak RESP2. */
+static void reply_map(RedisModuleCtx *ctx, long pairs) {
+    if (RedisModule_ReplyWithMap)
+        RedisModule_ReplyWithMap(ctx, pairs);
+    else
+        RedisModule_ReplyWithArray(ctx, 2 * pairs);
+}
+
+static void reply_field(RedisModuleCtx *ctx, const struct field *field,
+                        const struct chain *c) {
+    RedisModule_ReplyWithSimpleString(ctx, field->name);
+    reply_number(ctx, field, c);
+}
+
+static const struct field *field_by_selector(RedisModuleString *text) {
+    size_t length;
+    const char *selector = RedisModule_StringPtrLen(text, &length);
+    for (size_t i = 0; i < FIELDS; i++)
+        if (length == strlen(fields[i].selector) &&
+            !strcasecmp(selector, fields[i].selector))
+            return &fields[i];
+    return NULL;
+}
+
+/* With one selector: a map of one pair in RESP3, an array of the value in RESP2. */
+static void reply_one(RedisModuleCtx *ctx, const struct field *field,
+                      const struct chain *c) {
+    if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3 &&
+        RedisModule_ReplyWithMap) {
+        RedisModule_ReplyWithMap(ctx, 1);
+        reply_field(ctx, field, c);
+    } else {
+        RedisModule_ReplyWithArray(ctx, 1);
+        reply_number(ctx, field, c);
+    }
+}
+
+/* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]
+ * All five numbers, or one of them. */
+int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
+
+    struct value *v;
+    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    if (argc == 3) {
+        const struct field *field = field_by_selector(argv[2]);
+        if (!field) return reply_error(ctx, "Invalid information value");
+        reply_one(ctx, field, v->live);
+        return REDISMODULE_OK;
+    }
+    reply_map(ctx, FIELDS);
+    for (size_t i = 0; i < FIELDS; i++)
+        reply_field(ctx, &fields[i], v->live);
+    return REDISMODULE_OK;
+}
+
+static void reply_line(RedisModuleCtx *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void reply_line(RedisModuleCtx *ctx, const char *format, ...) {
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    RedisModule_ReplyWithStringBuffer(ctx, line, (size_t)length);
+}
+
+/* BF.DEBUG key
+ * The chain in a line, then a line a layer, for people. */
+int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+
+    struct value *v;
+    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    const struct chain *c = v->live;
+    RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
+    reply_line(ctx,
+               "kind:%s size:%" PRIu64 " error:%g expansion:%" PRIu32 " missing:%" PRIu64,
+               c->kind->name, chain_items(c), c->error, c->expansion, c->missing);
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        const struct filter *f = &c->layers[i];
+        reply_line(ctx,
+                   "bytes:%" PRIu64 " probes:%u sectors:%u capacity:%" PRIu64
+                   " size:%" PRIu64 " ratio:%g model:%g",
+                   f->bytes, f->probes, f->sectors, f->capacity, f->items, f->error,
+                   f->model);
+    }
+    return REDISMODULE_OK;
+}

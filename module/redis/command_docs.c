@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command_docs.c - what COMMAND DOCS and COMMAND INFO say, from Redis 7.0 on. */
+#include "commands.h"
+
+#define KEY_ARG                                                                            \
+    { .name = "key", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0 }
+#define ITEM_ARG                                                                           \
+    { .name = "item", .type = REDISMODULE_ARG_TYPE_STRING }
+#define ITEMS_ARG                                                                          \
+    {                                                                                      \
+        .name = "item", .type = REDISMODULE_ARG_TYPE_STRING,                               \
+        .flags = REDISMODULE_CMD_ARG_MULTIPLE                                              \
+    }
+#define CAPACITY_ARG                                                                       \
+    { .name = "capacity", .type = REDISMODULE_ARG_TYPE_INTEGER }
+#define ERROR_ARG                                                                          \
+    { .name = "error", .type = REDISMODULE_ARG_TYPE_DOUBLE }
+#define ITERATOR_ARG                                                                       \
+    { .name = "iterator", .type = REDISMODULE_ARG_TYPE_INTEGER }
+#define WORD(text, word)                                                                   \
+    { .name = text, .type = REDISMODULE_ARG_TYPE_PURE_TOKEN, .token = word }
+#define OPTIONAL_WORD(text, word)                                                          \
+    {                                                                                      \
+        .name = text, .type = REDISMODULE_ARG_TYPE_PURE_TOKEN, .token = word,              \
+        .flags = REDISMODULE_CMD_ARG_OPTIONAL                                              \
+    }
+#define OPTIONAL_VALUE(text, kind, word)                                                   \
+    { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
+
+static RedisModuleCommandArg scaling_choice[] = {
+    {.name = "expansion", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "EXPANSION"},
+    WORD("nonscaling", "NONSCALING"),
+    {0},
+};
+
+static RedisModuleCommandArg reserve_args[] = {
+    KEY_ARG,
+    ERROR_ARG,
+    CAPACITY_ARG,
+    {.name = "scaling",
+     .type = REDISMODULE_ARG_TYPE_ONEOF,
+     .flags = REDISMODULE_CMD_ARG_OPTIONAL,
+     .subargs = scaling_choice},
+    {0},
+};
+
+static RedisModuleCommandArg insert_args[] = {
+    KEY_ARG,
+    OPTIONAL_VALUE("capacity", REDISMODULE_ARG_TYPE_INTEGER, "CAPACITY"),
+    OPTIONAL_VALUE("error", REDISMODULE_ARG_TYPE_DOUBLE, "ERROR"),
+    OPTIONAL_VALUE("expansion", REDISMODULE_ARG_TYPE_INTEGER, "EXPANSION"),
+    OPTIONAL_WORD("nocreate", "NOCREATE"),
+    OPTIONAL_WORD("nonscaling", "NONSCALING"),
+    WORD("items", "ITEMS"),
+    ITEMS_ARG,
+    {0},
+};
+
+static RedisModuleCommandArg info_choice[] = {
+    WORD("capacity", "CAPACITY"),   WORD("size", "SIZE"),
+    WORD("filters", "FILTERS"),     WORD("items", "ITEMS"),
+    WORD("expansion", "EXPANSION"), {0},
+};
+
+static RedisModuleCommandArg info_args[] = {
+    KEY_ARG,
+    {.name = "field",
+     .type = REDISMODULE_ARG_TYPE_ONEOF,
+     .flags = REDISMODULE_CMD_ARG_OPTIONAL,
+     .subargs = info_choice},
+    {0},
+};
+
+static RedisModuleCommandArg key_args[] = {KEY_ARG, {0}};
+static RedisModuleCommandArg item_args[] = {KEY_ARG, ITEM_ARG, {0}};
+static RedisModuleCommandArg items_args[] = {KEY_ARG, ITEMS_ARG, {0}};
+static RedisModuleCommandArg scandump_args[] = {KEY_ARG, ITERATOR_ARG, {0}};
+static RedisModuleCommandArg loadchunk_args[] = {
+    KEY_ARG, ITERATOR_ARG, {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING}, {0}};
+
+#define KEY_SPEC(use)                                                                      \
+    {                                                                                      \
+        {.flags = (use),                                                                   \
+         .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,                                  \
+         .bs.index.pos = 1,                                                                \
+         .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,                                     \
+         .fk.range = {0, 1, 0}},                                                           \
+            {0},                                                                           \
+    }
+
+static RedisModuleCommandKeySpec key_read[] =
+    KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS);
+static RedisModuleCommandKeySpec key_made[] =
+    KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT);
+/* Adding tells whether the item was there: it reads, too. */
+static RedisModuleCommandKeySpec key_added_to[] = KEY_SPEC(
+    REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_ACCESS | REDISMODULE_CMD_KEY_INSERT);
+
+static const struct doc {
+    const char *command;
+    int arity;
+    const char *summary;
+    const char *complexity;
+    RedisModuleCommandKeySpec *key;
+    RedisModuleCommandArg *args;
+} docs[] = {
+    {"bf.reserve", -4, "Creates an empty Bloom filter.", "O(1)", key_made, reserve_args},
+    {"bf.add", 3, "Adds an item to a Bloom filter, which is created if there is none.",
+     "O(L), where L is the number of layers", key_added_to, item_args},
+    {"bf.madd", -3, "Adds items to a Bloom filter, which is created if there is none.",
+     "O(N*L), where N is the number of items and L the number of layers", key_added_to,
+     items_args},
+    {"bf.insert", -4,
+     "Adds items to a Bloom filter, with options for the one that is created if there is "
+     "none.",
+     "O(N*L), where N is the number of items and L the number of layers", key_added_to,
+     insert_args},
+    {"bf.exists", 3, "Tells whether an item may have been added to a Bloom filter.",
+     "O(L), where L is the number of layers", key_read, item_args},
+    {"bf.mexists", -3,
+     "Tells for each item whether it may have been added to a Bloom filter.",
+     "O(N*L), where N is the number of items and L the number of layers", key_read,
+     items_args},
+    {"bf.card", 2, "Returns the number of items that were added to a Bloom filter.",
+     "O(L), where L is the number of layers", key_read, key_args},
+    {"bf.info", -2, "Returns what a Bloom filter is like.",
+     "O(L), where L is the number of layers", key_read, info_args},
+    {"bf.debug", 2, "Describes the layers of a Bloom filter, for people.",
+     "O(L), where L is the number of layers", key_read, key_args},
+    {"bf.scandump", 3, "Returns a piece of a Bloom filter, to be loaded with BF.LOADCHUNK.",
+     "O(1) for each piece of at most 1 MiB", key_read, scandump_args},
+    {"bf.loadchunk", 4, "Loads a piece that BF.SCANDUMP returned.",
+     "O(N), where N is the length of the piece", key_made, loadchunk_args},
+};
+
+int command_docs_register(RedisModuleCtx *ctx) {
+    if (!RedisModule_SetCommandInfo) return REDISMODULE_OK;
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
+        const struct doc *d = &docs[i];
+        RedisModuleCommandInfo info = {
+            .version = REDISMODULE_COMMAND_INFO_VERSION,
+            .summary = d->summary,
+            .complexity = d->complexity,
+            .since = "1.0.0",
+            .arity = d->arity,
+            .key_specs = d->key,
+            .args = d->args,
+        };
+        RedisModuleCommand *command = RedisModule_GetCommand(ctx, d->command);
+        if (RedisModule_SetCommandInfo(command, &info) != REDISMODULE_OK)
+            return REDISMODULE_ERR;
+    }
+    return REDISMODULE_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands.h"
+
+#define CATEGORY "bloom"
+
+/* Where the server lets a module say so (not in 6.0 and 7.0), the categories are
+ * given; elsewhere they follow from the flags alone. */
+static const struct command {
+    const char *name;
+    RedisModuleCmdFunc handler;
+    const char *flags;
+    const char *categories;
+} commands[] = {
+    {"bf.reserve", cmd_reserve, "write deny-oom", "write fast bloom"},
+    {"bf.add", cmd_add, "write", "write bloom"},
+    {"bf.madd", cmd_madd, "write", "write bloom"},
+    {"bf.insert", cmd_insert, "write", "write bloom"},
+    {"bf.exists", cmd_exists, "readonly fast", "read fast bloom"},
+    {"bf.mexists", cmd_mexists, "readonly fast", "read fast bloom"},
+    {"bf.card", cmd_card, "readonly fast", "read fast bloom"},
+    {"bf.info", cmd_info, "readonly fast", "read fast bloom"},
+    {"bf.debug", cmd_debug, "readonly fast", "read fast bloom"},
+    {"bf.scandump", cmd_scandump, "readonly fast", "read dangerous bloom"},
+    {"bf.loadchunk", cmd_loadchunk, "write deny-oom", "write dangerous bloom"},
+};
+
+static int register_command(RedisModuleCtx *ctx, const struct command *c, bool categories) {
+    if (RedisModule_CreateCommand(ctx, c->name, c->handler, c->flags, 1, 1, 1) !=
+        REDISMODULE_OK)
+        return REDISMODULE_ERR;
+    if (!categories) return REDISMODULE_OK;
+    return server.set_acl_categories(RedisModule_GetCommand(ctx, c->name), c->categories);
+}
+
+int commands_register(RedisModuleCtx *ctx) {
+    bool categories = server.add_acl_category && server.set_acl_categories &&
+                      server.add_acl_category(ctx, CATEGORY) == REDISMODULE_OK;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (register_command(ctx, &commands[i], categories) != REDISMODULE_OK)
+            return REDISMODULE_ERR;
+    return command_docs_register(ctx);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* commands.h - every command: one table in commands.c.
+ *
+ * The handlers are in cmd_*.c, one file a family. Each goes through the same
+ * steps in the same order: arity, options, look up, act, tell (replicas,
+ * watchers, listeners), reply. */
+#ifndef BULWARK_COMMANDS_H
+#define BULWARK_COMMANDS_H
+
+#include "server.h"
+
+int commands_register(RedisModuleCtx *ctx);
+
+/* Gives COMMAND DOCS and COMMAND INFO their texts: one table in command_docs.c. */
+int command_docs_register(RedisModuleCtx *ctx);
+
+int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.h - the settings of the module: one table in config.c.
+ *
+ * Every setting can be given as an argument when the module is loaded. Where
+ * the server knows settings of modules (7.0), it can also be read and changed
+ * at run time with CONFIG, and then the argument is its default. */
+#ifndef BULWARK_CONFIG_H
+#define BULWARK_CONFIG_H
+
+#include "server.h"
+
+struct settings {
+    double error_rate;          /* bf-error-rate: of filters made without one */
+    long long initial_size;     /* bf-initial-size: capacity, likewise */
+    long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
+    long long
+        max_filter_bytes; /* bf-max-filter-bytes: of one key; 0: what the server has */
+};
+
+extern struct settings settings;
+
+/* Reads the arguments and registers the settings. REDISMODULE_ERR, and a line in
+ * the log, if an argument is wrong. */
+int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+
+#endif

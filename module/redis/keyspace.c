@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keyspace.h"
+
+#include "core/kind.h"
+#include "memory.h"
+#include "replicate.h"
+#include "stats.h"
+#include "type.h"
+
+static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode, struct value **v) {
+    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
+    bool empty = RedisModule_KeyType(key) == REDISMODULE_KEYTYPE_EMPTY;
+    bool ours = !empty && RedisModule_ModuleTypeGetType(key) == bloom_type;
+
+    *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
+    RedisModule_CloseKey(key);
+    if (!empty && !ours) RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+    return empty || ours;
+}
+
+bool find_to_read(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
+    return find(ctx, name, REDISMODULE_READ, v);
+}
+
+bool find_to_write(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
+    return find(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, v);
+}
+
+bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name) {
+    RedisModuleKey *key =
+        RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    bool exists = RedisModule_KeyType(key) != REDISMODULE_KEYTYPE_EMPTY;
+    RedisModule_CloseKey(key);
+    return exists;
+}
+
+void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
+    RedisModuleKey *key =
+        RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    RedisModule_ModuleTypeSetValue(key, bloom_type, v);
+    RedisModule_CloseKey(key);
+    stats_value_came(v);
+}
+
+/* The next layer, if it can be sized and there is room for it. */
+static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
+                                   uint64_t capacity) {
+    struct filter plan;
+    enum bloom_status status = chain_plan(c, capacity, &plan);
+    if (status < 0) return status;
+    if (!server_is_followed(ctx))
+        status = memory_room(ctx, chain_bytes(c) + plan.bytes, plan.bytes);
+    if (status >= 0) status = chain_grow(c, &plan);
+    memory_must_follow(ctx, status);
+    return status;
+}
+
+/* On a refusal *v is NULL and nothing is left allocated. */
+static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
+                              struct value **v) {
+    struct chain_spec spec = {
+        .kind = &kind_lines,
+        .error = wish->error,
+        .expansion = (uint32_t)wish->expansion,
+    };
+    RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
+    RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
+
+    struct chain *c;
+    *v = NULL;
+    enum bloom_status status = chain_new(&spec, &server_allocator, &c);
+    if (status < 0) return status;
+    status = add_layer(ctx, c, (uint64_t)wish->capacity);
+    if (status >= 0) {
+        *v = value_new(c);
+        if (!*v) status = BLOOM_NO_MEMORY;
+    }
+    if (status < 0) chain_free(c);
+    return status;
+}
+
+enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
+                         const struct wish *wish, struct value **v) {
+    enum bloom_status status = make(ctx, wish, v);
+    if (status < 0) return status;
+    put(ctx, name, *v);
+    replicate_creation(ctx, name, *v);
+    announce(ctx, name, "bf.reserve");
+    return BLOOM_OK;
+}
+
+enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
+    if (v->live->expansion == 0) return BLOOM_FULL;
+    enum bloom_status status = add_layer(ctx, v->live, 0);
+    if (status < 0) return status;
+    stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
+    replicate_growth(ctx, name, v->live);
+    announce(ctx, name, "bf.grow");
+    return BLOOM_OK;
+}

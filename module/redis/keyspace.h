@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* keyspace.h - from a key's name to its filter, and back.
+ *
+ * The module tells the server itself which keys it changed (see replicate.h), so
+ * opening a key for writing has no effect of its own, and no handle has to stay
+ * open: a filter is valid until the command that looked it up returns. */
+#ifndef BULWARK_KEYSPACE_H
+#define BULWARK_KEYSPACE_H
+
+#include "core/value.h"
+#include "server.h"
+
+/* The filter under that key, or NULL if there is no such key. False if the key
+ * holds something else: then the error has been replied. The second form is for
+ * commands that may change it. */
+bool find_to_read(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v);
+bool find_to_write(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v);
+
+/* Whether there is a key of that name, of any type. */
+bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name);
+
+/* Puts a filter under a name that no key has. The server owns it from then on. */
+void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
+
+/* What creating commands say about the filter to make. */
+struct wish {
+    double error;
+    long long capacity;
+    long long expansion; /* 0: never grows */
+};
+
+/* Makes a filter, puts it under a name that no key has, and tells replicas and
+ * listeners. On a refusal nothing has changed and nothing has been replied. */
+enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
+                         const struct wish *wish, struct value **v);
+
+/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows. */
+enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
+
+#endif

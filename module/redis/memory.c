@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "config.h"
+
+/* From this size on pages are dropped instead of written or freed with the block:
+ * below, the system calls cost more than they save. */
+#define BIG (UINT64_C(1) << 20)
+
+/* From this size on an array is retired, not freed at once. */
+#define RETIRE (UINT64_C(16) << 20)
+
+/* One tick drops so much, in about a millisecond, and comes every few. */
+#define TICK_BYTES (UINT64_C(16) << 20)
+#define TICK_MS    4
+
+/* How full the server may be for memory to linger in retired blocks. */
+#define LINGER_RATIO 0.9f
+
+/* Growth below this is not worth asking the server for its exact numbers. */
+#define SMALL_GROWTH (UINT64_C(64) << 10)
+
+/* A retired array. The struct lies in the array's own first bytes. */
+struct retired {
+    struct retired *next;
+    uint64_t bytes;
+    uint64_t emptied; /* from the second page on */
+};
+
+static pthread_t main_thread;
+static size_t page;
+static struct retired *retired; /* main thread only */
+
+void memory_start(void) {
+    main_thread = pthread_self();
+    page = (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void *take(size_t bytes) {
+    return RedisModule_TryAlloc ? RedisModule_TryAlloc(bytes) : RedisModule_Alloc(bytes);
+}
+
+static void give(void *block) {
+    RedisModule_Free(block);
+}
+
+/* Makes [from, from + bytes) read as zeros, without touching the pages inside. */
+static void drop(unsigned char *from, uint64_t bytes) {
+    uintptr_t start = ((uintptr_t)from + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)from + bytes) / page * page;
+    if (start >= end || madvise((void *)start, end - start, MADV_DONTNEED) != 0) {
+        memset(from, 0, bytes); /* locked pages, or hardly any */
+        return;
+    }
+    memset(from, 0, start - (uintptr_t)from);
+    memset((void *)end, 0, (uintptr_t)from + bytes - end);
+}
+
+/* Redis 6.0 can't be asked for memory without ending when there is none. Whether
+ * the system has that much is tried first. */
+static bool system_has(uint64_t bytes) {
+    void *trial =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (trial == MAP_FAILED) return false;
+    munmap(trial, bytes);
+    return true;
+}
+
+static unsigned char *take_zeros(uint64_t bytes) {
+    if (bytes > SIZE_MAX / 2) return NULL;
+    if (!RedisModule_TryAlloc && bytes >= BIG && !system_has(bytes)) return NULL;
+    unsigned char *array = take(bytes);
+    if (!array) return NULL;
+    if (bytes >= BIG)
+        drop(array, bytes);
+    else
+        memset(array, 0, bytes);
+    return array;
+}
+
+static void free_first_retired(void) {
+    struct retired *r = retired;
+    retired = r->next;
+    RedisModule_Free(r);
+}
+
+static void tick(RedisModuleCtx *ctx, void *data) {
+    (void)ctx;
+    (void)data;
+    if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO)
+        while (retired)
+            free_first_retired();
+
+    for (uint64_t budget = TICK_BYTES; retired && budget > 0;) {
+        struct retired *r = retired;
+        uint64_t left = r->bytes - page - r->emptied;
+        uint64_t part = left < budget ? left : budget;
+        drop((unsigned char *)r + page + r->emptied, part);
+        r->emptied += part;
+        budget -= part;
+        if (part == left) free_first_retired();
+    }
+    if (retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+}
+
+static void retire(unsigned char *array, uint64_t bytes) {
+    struct retired *r = (struct retired *)array;
+    *r = (struct retired){.next = retired, .bytes = bytes};
+    if (!retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+    retired = r;
+}
+
+static void give_array(unsigned char *array, uint64_t bytes) {
+    bool on_main = pthread_equal(pthread_self(), main_thread);
+    if (!array || bytes < BIG) {
+        RedisModule_Free(array);
+    } else if (!on_main) {
+        drop(array, bytes);
+        RedisModule_Free(array);
+    } else if (bytes < RETIRE || !server.ctx ||
+               RedisModule_GetUsedMemoryRatio() > LINGER_RATIO) {
+        RedisModule_Free(array);
+    } else {
+        retire(array, bytes);
+    }
+}
+
+const struct bloom_memory server_allocator = {
+    .take = take,
+    .give = give,
+    .take_zeros = take_zeros,
+    .give_array = give_array,
+};
+
+static uint64_t machine_memory(void) {
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
+}
+
+enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
+    unsigned long long maxmemory = 0, used = 0;
+    if (settings.max_filter_bytes > 0 && total > (uint64_t)settings.max_filter_bytes)
+        return BLOOM_OVER_LIMIT;
+    bool limited = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_MAXMEMORY;
+    if (limited && more < SMALL_GROWTH)
+        return RedisModule_GetUsedMemoryRatio() > 1 ? BLOOM_SERVER_FULL : BLOOM_OK;
+
+    if (limited) server_memory(ctx, &maxmemory, &used);
+    if (settings.max_filter_bytes == 0 && total > (limited ? maxmemory : machine_memory()))
+        return BLOOM_OVER_LIMIT;
+    if (limited && (used > maxmemory || more > maxmemory - used)) return BLOOM_SERVER_FULL;
+    return BLOOM_OK;
+}
+
+void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
+    if (status != BLOOM_NO_MEMORY || !server_is_followed(ctx)) return;
+    RedisModule_Log(ctx, "warning",
+                    "Out of memory for a filter that the master has. Ending.");
+    abort();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.h - the server's allocator as the core wants it.
+ *
+ * All memory is the server's, so that its limit and its statistics see it. Bit
+ * arrays can be gigabytes, and neither taking nor giving back one may hold up
+ * the main thread, whatever the allocator does about it:
+ *
+ *     take   the block is taken as it comes, and its pages are dropped with
+ *            madvise(): what is touched later is zero. Nothing is written.
+ *     give   pages are dropped before the block goes back, so that the next
+ *            owner finds none. On the main thread that would take long, so it
+ *            is spread over the ticks of a timer:
+ *
+ *     give_array(big) --> retired --> [next | .......... ] --> [next | ....
+ *                            |           \__ emptied __/
+ *                         a timer drops 16 MiB a tick, then frees the block
+ *
+ * Freeing at once remains where somebody waits for the memory: when the server
+ * is close to its limit, and on threads that exist to free. */
+#ifndef BULWARK_MEMORY_H
+#define BULWARK_MEMORY_H
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "server.h"
+
+extern const struct bloom_memory server_allocator;
+
+/* To be called once, on the main thread, after server_look_around(). */
+void memory_start(void);
+
+/* May a filter of so many bytes in all take so many more? Refuses
+ * BLOOM_OVER_LIMIT (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). */
+enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
+
+/* Ends the server, as its own types do when they can't follow their master for
+ * want of memory: going on without the bits would make a false "no". Does nothing
+ * unless the status is BLOOM_NO_MEMORY and the call is followed. */
+void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status);
+
+#endif

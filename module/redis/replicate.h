@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replicate.h - what replicas, the AOF, watchers and listeners are told.
+ *
+ * Effects travel, not commands: the filter that was made, with its sizes and
+ * its secret; the layer that was added; the items that changed a bit. So a
+ * replica ends byte for byte as its master, whatever its own settings are.
+ *
+ *     what happened here      what is sent
+ *     a filter was made       BF.LOADCHUNK key 1 <header, born>
+ *     it grew                 BF.LOADCHUNK key 1 <growth>
+ *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
+ *     it was loaded           BF.LOADCHUNK as it came
+ *
+ * Nothing is sent, signalled or announced for what changed nothing. */
+#ifndef BULWARK_REPLICATE_H
+#define BULWARK_REPLICATE_H
+
+#include <stdint.h>
+
+#include "core/value.h"
+#include "server.h"
+
+void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
+                        const struct value *v);
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c);
+
+/* Those of the n items that were added. Returns how many. */
+size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
+                       RedisModuleString **items, const uint8_t *added, size_t n);
+
+/* Tells watchers and caching clients that the key changed, and sends the keyspace
+ * event. */
+void announce(RedisModuleCtx *ctx, RedisModuleString *name, const char *event);
+
+#endif

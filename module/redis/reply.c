@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reply.h"
+
+/* No default: the compiler names a refusal that has no words. */
+static const char *words_for(enum bloom_status status) {
+    switch (status) {
+    case BLOOM_OK:
+        break;
+    case BLOOM_NO_MEMORY:
+    case BLOOM_OVER_LIMIT:
+    case BLOOM_TOO_BIG:
+        return "ERR Insufficient memory to create filter";
+    case BLOOM_BAD_ERROR_RATE:
+        return "ERR error rate must be in the range (0.000000, 1.000000)";
+    case BLOOM_BAD_CAPACITY:
+        return "ERR capacity must be in the range [1, 1099511627776]";
+    case BLOOM_RATE_TOO_SMALL:
+        return "ERR error rate is too small for this capacity";
+    case BLOOM_CORRUPT:
+        return "ERR received bad data";
+    case BLOOM_FULL:
+        return "ERR non scaling filter is full";
+    case BLOOM_PARTIAL:
+        return "ERR filter is partially loaded";
+    case BLOOM_SERVER_FULL:
+        return "OOM command not allowed when used memory > 'maxmemory'.";
+    case BLOOM_EXISTS:
+        return "ERR item exists";
+    case BLOOM_NOT_FOUND:
+        return "ERR not found";
+    case BLOOM_CHANGED:
+        return "ERR filter has changed, start again";
+    }
+    return "ERR internal error";
+}
+
+int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status) {
+    return RedisModule_ReplyWithError(ctx, words_for(status));
+}
+
+int reply_error(RedisModuleCtx *ctx, const char *words) {
+    return RedisModule_ReplyWithError(ctx, words);
+}
+
+int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
+    RedisModuleString *words =
+        RedisModule_CreateStringPrintf(ctx, format, RedisModule_StringPtrLen(option, NULL));
+    RedisModule_ReplyWithError(ctx, RedisModule_StringPtrLen(words, NULL));
+    RedisModule_FreeString(ctx, words);
+    return REDISMODULE_OK;
+}
+
+int reply_ok(RedisModuleCtx *ctx) {
+    return RedisModule_ReplyWithSimpleString(ctx, "OK");
+}
+
+int reply_bool(RedisModuleCtx *ctx, bool yes) {
+    return RedisModule_ReplyWithBool ? RedisModule_ReplyWithBool(ctx, yes)
+                                     : RedisModule_ReplyWithLongLong(ctx, yes);
+}
+
+int reply_count(RedisModuleCtx *ctx, uint64_t n) {
+    return RedisModule_ReplyWithLongLong(ctx, n > INT64_MAX ? INT64_MAX : (long long)n);
+}

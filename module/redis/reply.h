@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reply.h - the words for every refusal, and replies that look the same on every
+ * server. */
+#ifndef BULWARK_REPLY_H
+#define BULWARK_REPLY_H
+
+#include <stdint.h>
+
+#include "core/status.h"
+#include "server.h"
+
+/* The error that stands for a refusal. Returns REDISMODULE_OK, for handlers to
+ * return. */
+int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status);
+
+/* An error with words of its own: for arguments that can't be read. */
+int reply_error(RedisModuleCtx *ctx, const char *words);
+int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option);
+
+int reply_ok(RedisModuleCtx *ctx);
+
+/* 1 or 0 in RESP2; true or false in RESP3 from Redis 7.0 on. */
+int reply_bool(RedisModuleCtx *ctx, bool yes);
+
+/* A count; what doesn't fit in a signed number is cut to the largest one. */
+int reply_count(RedisModuleCtx *ctx, uint64_t n);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server.h"
+
+struct server server;
+
+#define REDIS_8             0x080000
+#define TYPE_METHODS_OF_6_2 3 /* servers from then on know events of modules */
+
+/* Newer than the header: known by name only. */
+static bool resolve(const char *name, void *function) {
+    return RedisModule_GetApi(name, function) == REDISMODULE_OK;
+}
+
+void server_look_around(RedisModuleCtx *ctx) {
+    int (*valkey_version)(void);
+    int version = RedisModule_GetServerVersion ? RedisModule_GetServerVersion() : 0;
+    int methods = RedisModule_GetTypeMethodVersion ? RedisModule_GetTypeMethodVersion() : 0;
+
+    server.ctx = RedisModule_GetDetachedThreadSafeContext
+                     ? RedisModule_GetDetachedThreadSafeContext(ctx)
+                     : NULL;
+    server.is_valkey = resolve("ValkeyModule_GetServerVersion", &valkey_version);
+    server.plain_settings = version >= REDIS_8 && !server.is_valkey;
+    server.notification_class = methods >= TYPE_METHODS_OF_6_2 ? REDISMODULE_NOTIFY_MODULE
+                                                               : REDISMODULE_NOTIFY_GENERIC;
+    if (!resolve("RedisModule_AddACLCategory", &server.add_acl_category))
+        server.add_acl_category = NULL;
+    if (!resolve("RedisModule_SetCommandACLCategories", &server.set_acl_categories))
+        server.set_acl_categories = NULL;
+}
+
+bool server_is_followed(RedisModuleCtx *ctx) {
+    return RedisModule_GetContextFlags(ctx) &
+           (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING);
+}
+
+void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
+                   unsigned long long *used) {
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
+    *limit = RedisModule_ServerInfoGetFieldUnsigned(info, "maxmemory", NULL);
+    *used = RedisModule_ServerInfoGetFieldUnsigned(info, "used_memory", NULL);
+    RedisModule_FreeServerInfo(ctx, info);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server.h - the module API, and what the server at hand can do.
+ *
+ * The oldest supported server is Redis 6.0. Whatever came later is looked up
+ * once, at load, and may be missing: a function pointer below is NULL then, as
+ * are those RedisModule_* names that 6.0 doesn't have. */
+#ifndef BULWARK_SERVER_H
+#define BULWARK_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "redismodule.h"
+
+struct server {
+    RedisModuleCtx *ctx;    /* for what happens outside of a command */
+    bool is_valkey;         /* Valkey and its names, not Redis or Redict */
+    bool plain_settings;    /* settings appear without the module's name before them */
+    int notification_class; /* of keyspace events by modules */
+
+    int (*add_acl_category)(RedisModuleCtx *ctx, const char *category);
+    int (*set_acl_categories)(RedisModuleCommand *command, const char *categories);
+};
+
+extern struct server server;
+
+/* Fills it in. To be called once, from OnLoad. */
+void server_look_around(RedisModuleCtx *ctx);
+
+/* Whether this call comes from a master or an AOF: an effect that happened
+ * there, to be followed and not to be judged. */
+bool server_is_followed(RedisModuleCtx *ctx);
+
+/* The limit of memory for all data, 0 if none, and what is in use. */
+void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
+                   unsigned long long *used);
+
+#endif

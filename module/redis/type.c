@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "type.h"
+
+#include "core/codec.h"
+#include "memory.h"
+#include "stats.h"
+
+RedisModuleType *bloom_type;
+
+/* The largest string in the RDB. The child that saves holds one of these beside
+ * the filter, never a second copy of it. */
+#define RDB_CHUNK (UINT64_C(64) << 10)
+
+/* The largest chunk in an AOF. */
+#define AOF_CHUNK (UINT64_C(1) << 20)
+
+/* Freeing more than this many "elements" is worth a background thread: the servers
+ * compare free_effort with 64. Each piece of an array of this size counts as one. */
+#define FREE_PIECE (UINT64_C(64) << 10)
+
+/* A longer chain is moved by active defragmentation in several steps. */
+#define DEFRAG_AT_ONCE 64
+
+/* ---- RDB ---- */
+
+static unsigned char *write_header(const struct value *v, size_t *length) {
+    *length = codec_header_length(v);
+    unsigned char *header = RedisModule_Alloc(*length);
+    codec_write_header(v, CODEC_STORED, header);
+    return header;
+}
+
+static void rdb_save(RedisModuleIO *rdb, void *value) {
+    const struct value *v = value;
+    size_t length;
+    unsigned char *header = write_header(v, &length);
+    RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
+    RedisModule_Free(header);
+
+    unsigned char *chunk = RedisModule_Alloc(RDB_CHUNK);
+    uint64_t offset = 0;
+    while ((length = codec_write_chunk(v->live, offset, chunk, RDB_CHUNK, &offset)) > 0)
+        RedisModule_SaveStringBuffer(rdb, (const char *)chunk, length);
+    RedisModule_Free(chunk);
+}
+
+/* A limit is for what clients bring (RESTORE), not for what was there already. */
+static enum bloom_status check_room(RedisModuleIO *rdb, const struct value *v) {
+    RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
+    int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
+    if (RedisModule_GetContextFlags(ctx) & trusted) return BLOOM_OK;
+    return memory_room(ctx, chain_bytes(v->live), chain_bytes(v->live));
+}
+
+/* NULL, and the reason in *why. */
+static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const char **why) {
+    size_t length;
+    struct value *v = NULL;
+    char *header = RedisModule_LoadStringBuffer(rdb, &length);
+    *why = "it could not be read";
+    if (!header || RedisModule_IsIOError(rdb)) goto done;
+    if (codec_read_header(header, length, &server_allocator, &v, follows, why) < 0)
+        goto done;
+
+    *why = "it is larger than the memory that a filter may take";
+    if (check_room(rdb, v) == BLOOM_OK) {
+        *why = "there is not enough memory";
+        if (chain_take_arrays(v->live) == BLOOM_OK) goto done;
+    }
+    value_free(v);
+    v = NULL;
+done:
+    RedisModule_Free(header);
+    return v;
+}
+
+/* Each chunk has to bring something, so a hostile payload can't go on for ever. */
+static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
+                        const char **why) {
+    uint64_t present = chain_bytes(c) - c->missing;
+    while (present < follows) {
+        size_t length;
+        uint64_t next = 0;
+        *why = "a chunk could not be read";
+        char *chunk = RedisModule_LoadStringBuffer(rdb, &length);
+        if (!chunk || RedisModule_IsIOError(rdb)) {
+            RedisModule_Free(chunk);
+            return false;
+        }
+        enum bloom_status status = codec_read_chunk(c, chunk, length, &next, why);
+        RedisModule_Free(chunk);
+        if (status < 0) return false;
+        *why = "a chunk is not the next one";
+        if (next <= present || next > follows) return false;
+        present = next;
+    }
+    return true;
+}
+
+static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
+    const char *why = "its encoding version is unknown";
+    uint64_t follows = 0;
+    struct value *v = NULL;
+    if (encoding_version == BLOOM_ENCODING_VERSION) v = load_header(rdb, &follows, &why);
+    if (v && load_chunks(rdb, v->live, follows, &why)) {
+        stats_value_came(v);
+        return v;
+    }
+    value_free(v);
+    RedisModule_LogIOError(rdb, "warning", "A filter can't be loaded: %s.", why);
+    return NULL;
+}
+
+/* ---- AOF ---- */
+
+static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
+    const struct value *v = value;
+    size_t length;
+    unsigned char *header = write_header(v, &length);
+    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, 1LL, header, length);
+    RedisModule_Free(header);
+
+    unsigned char *chunk = RedisModule_Alloc(AOF_CHUNK);
+    uint64_t offset = 0;
+    while ((length = codec_write_chunk(v->live, offset, chunk, AOF_CHUNK, &offset)) > 0)
+        RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)offset + 1, chunk,
+                            length);
+    RedisModule_Free(chunk);
+}
+
+/* ---- memory ---- */
+
+static size_t mem_usage(const void *value) {
+    return (size_t)value_memory(value);
+}
+
+static void free_value(void *value) {
+    if (!value) return; /* Redis 6.0 does call it so */
+    stats_value_went(value);
+    value_free(value);
+}
+
+static size_t free_effort(RedisModuleString *key, const void *value) {
+    (void)key;
+    const struct chain *c = ((const struct value *)value)->live;
+    return c->nlayers + (size_t)(chain_bytes(c) / FREE_PIECE);
+}
+
+/* A copy and its original part ways: chunks of the one must not be taken for the
+ * other's. Replicas copy for themselves and must come to the same identity. */
+static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
+    (void)from;
+    const struct value *v = value;
+    struct chain *c = chain_copy(v->live);
+    if (!c) return NULL;
+    size_t length;
+    const char *name = RedisModule_StringPtrLen(to, &length);
+    c->identity ^= siphash13(&c->secret, name, length);
+
+    struct value *new = value_new(c);
+    if (!new) {
+        chain_free(c);
+        return NULL;
+    }
+    stats_value_came(new);
+    return new;
+}
+
+static void *moved(RedisModuleDefragCtx *ctx, void *block) {
+    void *elsewhere = RedisModule_DefragAlloc(ctx, block);
+    return elsewhere ? elsewhere : block;
+}
+
+static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
+    (void)key;
+    unsigned long layer = 0;
+    struct value *v = *value = moved(ctx, *value);
+    bool resumed = RedisModule_DefragCursorGet(ctx, &layer) == REDISMODULE_OK;
+    if (!resumed) {
+        layer = 0;
+        v->live = moved(ctx, v->live);
+        v->live->layers = moved(ctx, v->live->layers);
+    }
+    struct chain *c = v->live;
+    for (; layer < c->nlayers; layer++) {
+        if (c->nlayers > DEFRAG_AT_ONCE && RedisModule_DefragShouldStop(ctx)) {
+            RedisModule_DefragCursorSet(ctx, layer);
+            return 1;
+        }
+        c->layers[layer].bits = moved(ctx, c->layers[layer].bits);
+    }
+    return 0;
+}
+
+/* ---- digest ---- */
+
+/* Doubt is this server's own affair: a replica may have none. */
+static void digest(RedisModuleDigest *digest, void *value) {
+    struct value v = *(const struct value *)value;
+    v.standing.doubt = 0;
+    size_t length;
+    unsigned char *header = write_header(&v, &length);
+    RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
+    RedisModule_Free(header);
+
+    for (uint32_t i = 0; i < v.live->nlayers; i++) {
+        const struct filter *f = &v.live->layers[i];
+        RedisModule_DigestAddStringBuffer(digest, (const char *)f->bits, (size_t)f->bytes);
+    }
+    RedisModule_DigestEndSequence(digest);
+}
+
+int type_register(RedisModuleCtx *ctx) {
+    /* An older server takes no notice of the callbacks that it doesn't know. */
+    RedisModuleTypeMethods methods = {
+        .version = REDISMODULE_TYPE_METHOD_VERSION,
+        .rdb_load = rdb_load,
+        .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .mem_usage = mem_usage,
+        .digest = digest,
+        .free = free_value,
+        .free_effort = free_effort,
+        .copy = copy,
+        .defrag = defrag,
+    };
+    bloom_type =
+        RedisModule_CreateDataType(ctx, BLOOM_TYPE_NAME, BLOOM_ENCODING_VERSION, &methods);
+    return bloom_type ? REDISMODULE_OK : REDISMODULE_ERR;
+}
