@@ -103,14 +103,32 @@ test:
 unit: $B/unit-tests
 	@$<
 
+# A sanitized module needs its runtime in the server, before anything else: Debian's
+# build of Redis 7.0 bears that. The server itself doesn't free everything at exit.
+ifdef SAN
+PRELOAD = $(foreach s,$(subst $(comma), ,$(SAN)),$(realpath $(shell $(CC) -print-file-name=$(runtime_$s))))
+runtime_address := libasan.so
+runtime_undefined := libubsan.so
+runtime_thread := libtsan.so
+test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0
+else
+test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server))
+endif
+
 integration: $(MODULE) $B/integration-tests
-	@MODULE=$(abspath $(MODULE)) SERVER=$(or $(SERVER),$$(deps/get.sh any-server)) $B/integration-tests
+	@$(test_server) MODULE=$(abspath $(MODULE)) $B/integration-tests
+
+matrix: bulwark.so $B/integration-tests servers
+	@tests/matrix.sh $B/integration-tests
 
 servers:
 	@deps/get.sh servers
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed 1,2d
+
+lint: bulwark.so
+	@tests/lint.sh
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

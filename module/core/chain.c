@@ -78,8 +78,10 @@ static bool add_up(uint64_t *total, uint64_t more) {
 
 static uint64_t next_capacity(const struct chain *c, uint64_t first) {
     if (c->nlayers == 0) return first;
-    uint64_t last = c->layers[c->nlayers - 1].capacity;
-    return last > CHAIN_TOTAL_MAX / c->expansion ? CHAIN_TOTAL_MAX : last * c->expansion;
+    uint64_t last = c->layers[c->nlayers - 1].capacity, all = chain_capacity(c);
+    if (last > CHAIN_TOTAL_MAX / c->expansion) return CHAIN_TOTAL_MAX;
+    uint64_t next = last * c->expansion;
+    return c->nlayers >= CHAIN_LONG && next < all ? all : next;
 }
 
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
@@ -87,6 +89,7 @@ enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
     if (c->nlayers == 0 && (capacity < 1 || capacity > CHAIN_CAPACITY_MAX))
         return BLOOM_BAD_CAPACITY;
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_TOO_BIG;
+    if (c->nlayers >= c->kind->layers_max) return BLOOM_TOO_BIG;
 
     uint64_t capacities = chain_capacity(c), bytes = chain_bytes(c);
     capacity = next_capacity(c, capacity);
@@ -105,13 +108,15 @@ static const char *layer_flaw(const struct kind *kind, const struct filter *f) {
     if (!(f->model >= 0 && f->model < 1)) return "the model error of a layer is no rate";
     if (f->capacity < 1) return "a layer has no capacity";
     if (f->bytes < 1) return "a layer has no bits";
+    if (f->items > CHAIN_ITEMS_MAX) return "a layer has more items than can be counted";
     return kind->flaw(f);
 }
 
 enum bloom_status chain_grow(struct chain *c, const struct filter *plan) {
     uint64_t bytes = chain_bytes(c), capacity = chain_capacity(c);
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_CORRUPT;
-    if (c->nlayers == UINT32_MAX || layer_flaw(c->kind, plan)) return BLOOM_CORRUPT;
+    if (c->nlayers >= c->kind->layers_max || c->missing > 0) return BLOOM_CORRUPT;
+    if (layer_flaw(c->kind, plan)) return BLOOM_CORRUPT;
     if (!add_up(&bytes, plan->bytes) || !add_up(&capacity, plan->capacity))
         return BLOOM_CORRUPT;
 
@@ -161,7 +166,7 @@ static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
         if (!room) return false;
     }
     *added = c->kind->add(last, item);
-    last->items += *added;
+    if (last->items < CHAIN_ITEMS_MAX) last->items += *added;
     return true;
 }
 
@@ -180,10 +185,8 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
 
 uint64_t chain_items(const struct chain *c) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < c->nlayers; i++) {
-        uint64_t items = c->layers[i].items;
-        sum = items > INT64_MAX - sum ? INT64_MAX : sum + items;
-    }
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        sum += c->layers[i].items;
     return sum;
 }
 
@@ -222,6 +225,7 @@ const char *chain_flaw(const struct chain *c) {
     if (!is_rate(c->error)) return "the error rate is not between 0 and 1";
     if (c->expansion > CHAIN_EXPANSION_MAX) return "the expansion is too large";
     if (c->nlayers < 1) return "there is no layer";
+    if (c->nlayers > c->kind->layers_max) return "there are too many layers";
     if (c->expansion == 0 && c->nlayers > 1) return "a non-scaling filter has grown";
 
     uint64_t bytes = 0, capacity = 0;

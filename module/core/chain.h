@@ -18,22 +18,24 @@
  * what was asked for, however long the chain gets. So a layer may spend a
  * fixed share of what the earlier ones have left:
  *
- *     error_i = (error - sum of the model errors of the layers before) * share(i)
+ *     error_i    = (error - sum of the model errors of the layers before) * share(i)
+ *     capacity_i = capacity_(i-1) * expansion
  *
- * and what rounding up to whole lines gives away comes back to the budget.
+ * and what rounding up to whole lines gives away comes back to the budget. Every
+ * layer is one more place to look: a chain of CHAIN_LONG layers, which only a
+ * small expansion can make, doubles its total with each further one.
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
  *
  * True between any two calls (chain_flaw() checks exactly this list):
- *   - the chain has at least one layer, and exactly one if expansion is 0
+ *   - the chain has at least one layer, exactly one if expansion is 0, and no
+ *     more than its kind allows
  *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX
  *   - every layer: 0 < error < 1, 0 <= model < 1, capacity >= 1, bytes >= 1,
- *     and numbers that its kind can have
+ *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits
  *   - missing <= the bytes of all layers
- * A count of items may be anything: one that was forged close to a limit must
- * not become a filter that can be saved but not loaded.
  *
  * Growing and limits. The chain never grows by itself: who uses it asks for a
  * plan, looks whether it can be afforded and is allowed, and carries it out. A
@@ -50,6 +52,8 @@
     (UINT64_C(1) << 40) /* what may be asked for; growth may pass it */
 #define CHAIN_EXPANSION_MAX 32768u
 #define CHAIN_TOTAL_MAX     (UINT64_C(1) << 62) /* any sum over all layers */
+#define CHAIN_ITEMS_MAX     (UINT64_C(1) << 48) /* in a layer: counting stops there */
+#define CHAIN_LONG          64u                 /* layers */
 
 struct chain {
     const struct kind *kind;
@@ -93,7 +97,8 @@ enum bloom_status chain_take_arrays(struct chain *c);
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or
- * from outside: BLOOM_CORRUPT if its numbers make no sense here. On
+ * from outside: BLOOM_CORRUPT if its numbers make no sense here, or if the chain
+ * is partial (what is missing is at its end, and must stay there). On
  * BLOOM_NO_MEMORY the chain is as it was. */
 enum bloom_status chain_grow(struct chain *c, const struct filter *plan);
 
@@ -112,7 +117,7 @@ enum chain_full {
 size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,
                  enum chain_full when_full);
 
-uint64_t chain_items(const struct chain *c); /* INT64_MAX if there are more */
+uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
 

@@ -291,21 +291,6 @@ size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *
     return CODEC_CHUNK_HEADER + (size_t)length;
 }
 
-/* The bits that came are added to those that are there, which may be more: a
- * chunk may come twice, and a replica may have taken adds in between. */
-static void merge(struct chain *c, uint64_t offset, const unsigned char *from, uint64_t n) {
-    while (n > 0) {
-        uint64_t length;
-        unsigned char *to = chain_piece(c, offset, &length);
-        if (length > n) length = n;
-        for (uint64_t i = 0; i < length; i++)
-            to[i] |= from[i];
-        offset += length;
-        from += length;
-        n -= length;
-    }
-}
-
 uint64_t codec_chunk_end(const void *bytes, size_t length) {
     const unsigned char *at = bytes;
     if (length < CODEC_CHUNK_HEADER) return 0;
@@ -334,8 +319,15 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
     if (zeros > total - offset || in.left > total - offset - zeros) return BLOOM_CORRUPT;
     *why = "it is empty";
     if (zeros == 0 && in.left == 0) return BLOOM_CORRUPT;
+    uint64_t room = 0;
+    unsigned char *to = chain_piece(c, offset + zeros, &room);
+    *why = "its bytes are of more than one layer";
+    if (in.left > room) return BLOOM_CORRUPT;
 
-    merge(c, offset + zeros, in.at, in.left);
+    /* The bits that come are added to those that are there, which may be more: a
+     * chunk may come twice, and a replica may have taken adds in between. */
+    for (size_t i = 0; i < in.left; i++)
+        to[i] |= in.at[i];
     *next = offset + zeros + in.left;
     if (*next > present) c->missing = total - *next;
     *why = NULL;

@@ -37,7 +37,8 @@
  *   24   8  offset in the joined arrays  24  48  layer record, without items
  *   32   8  zeros: so many zero bytes,
  *           not sent, come first
- *   40      bytes that follow them
+ *   40      bytes that follow them,
+ *           all of one layer
  *
  * - The magic can't be the start of a RedisBloom header: that starts with a
  *   count of items, and this would be more than 2^63 of them.

@@ -34,7 +34,8 @@ struct hashed {
 
 struct kind {
     const char *name;
-    uint8_t id; /* in stored forms: never reused */
+    uint8_t id;          /* in stored forms: never reused */
+    uint32_t layers_max; /* of a chain: bounds the work that a forged one can make */
 
     /* Sizes the layer that follows the last one of the chain (the first, if it
      * has none). Takes no memory: bits stays NULL. */

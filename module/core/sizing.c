@@ -9,6 +9,9 @@
 /* Below this share of the sum a term can't change a double. */
 #define NEGLIGIBLE 1e-17
 
+/* From this load on every bit of a line is set, as far as a double can tell. */
+#define ALL_SET 1e5
+
 static double power(double base, uint64_t exponent) {
     double result = 1;
     for (; exponent > 0; exponent >>= 1, base *= base)
@@ -19,6 +22,7 @@ static double power(double base, uint64_t exponent) {
 /* The Poisson weights are summed outwards from the largest one, relative to it:
  * exp(-load) is not needed and can't underflow. */
 double sizing_line_error(unsigned sectors, double load) {
+    if (load > ALL_SET) return 1;
     double clear = 1 - sectors / 512.0; /* one touch leaves a given bit clear */
     uint64_t mode = (uint64_t)load;
     double clear_at_mode = power(clear, mode);

@@ -11,14 +11,16 @@
 
 /* From this size on pages are dropped instead of written or freed with the block:
  * below, the system calls cost more than they save. */
-#define BIG (UINT64_C(1) << 20)
+#define BIG (UINT64_C(128) << 10)
 
 /* From this size on an array is retired, not freed at once. */
 #define RETIRE (UINT64_C(16) << 20)
 
-/* One tick drops so much, in about a millisecond, and comes every few. */
-#define TICK_BYTES (UINT64_C(16) << 20)
-#define TICK_MS    4
+/* So much is dropped at a time, in about a millisecond: by a tick of the timer,
+ * and on other threads, which would else keep the main one from the address space
+ * for as long as the whole array takes. */
+#define STEP    (UINT64_C(8) << 20)
+#define TICK_MS 2
 
 /* How full the server may be for memory to linger in retired blocks. */
 #define LINGER_RATIO 0.9f
@@ -97,7 +99,7 @@ static void tick(RedisModuleCtx *ctx, void *data) {
         while (retired)
             free_first_retired();
 
-    for (uint64_t budget = TICK_BYTES; retired && budget > 0;) {
+    for (uint64_t budget = STEP; retired && budget > 0;) {
         struct retired *r = retired;
         uint64_t left = r->bytes - page - r->emptied;
         uint64_t part = left < budget ? left : budget;
@@ -121,7 +123,8 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     if (!array || bytes < BIG) {
         RedisModule_Free(array);
     } else if (!on_main) {
-        drop(array, bytes);
+        for (uint64_t at = 0; at < bytes; at += STEP)
+            drop(array + at, bytes - at < STEP ? bytes - at : STEP);
         RedisModule_Free(array);
     } else if (bytes < RETIRE || !server.ctx ||
                RedisModule_GetUsedMemoryRatio() > LINGER_RATIO) {

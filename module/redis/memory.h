@@ -13,7 +13,7 @@
  *
  *     give_array(big) --> retired --> [next | .......... ] --> [next | ....
  *                            |           \__ emptied __/
- *                         a timer drops 16 MiB a tick, then frees the block
+ *                         a timer drops 8 MiB a tick, then frees the block
  *
  * Freeing at once remains where somebody waits for the memory: when the server
  * is close to its limit, and on threads that exist to free. */

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reply.h"
 
+#include <ctype.h>
+#include <stdio.h>
+
+/* So much of an option is shown in an error. */
+#define OPTION_SHOWN 64
+
 /* No default: the compiler names a refusal that has no words. */
 static const char *words_for(enum bloom_status status) {
     switch (status) {
@@ -42,12 +48,15 @@ int reply_error(RedisModuleCtx *ctx, const char *words) {
     return RedisModule_ReplyWithError(ctx, words);
 }
 
+/* What a client sent goes back short and printable: Redis 6.0 would put a line
+ * feed into the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
-    RedisModuleString *words =
-        RedisModule_CreateStringPrintf(ctx, format, RedisModule_StringPtrLen(option, NULL));
-    RedisModule_ReplyWithError(ctx, RedisModule_StringPtrLen(words, NULL));
-    RedisModule_FreeString(ctx, words);
-    return REDISMODULE_OK;
+    char shown[OPTION_SHOWN + 1], words[2 * OPTION_SHOWN];
+    snprintf(shown, sizeof shown, "%s", RedisModule_StringPtrLen(option, NULL));
+    for (char *at = shown; *at; at++)
+        if (!isprint((unsigned char)*at)) *at = '?';
+    snprintf(words, sizeof words, format, shown);
+    return RedisModule_ReplyWithError(ctx, words);
 }
 
 int reply_ok(RedisModuleCtx *ctx) {

@@ -15,7 +15,10 @@ int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status);
 
 /* An error with words of its own: for arguments that can't be read. */
 int reply_error(RedisModuleCtx *ctx, const char *words);
-int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option);
+
+/* The same with the option in them, for which the format has a %s. */
+int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option)
+    __attribute__((format(printf, 2, 0)));
 
 int reply_ok(RedisModuleCtx *ctx);
 

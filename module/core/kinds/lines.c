@@ -195,6 +195,7 @@ static const char *lines_flaw(const struct filter *f) {
 const struct kind kind_lines = {
     .name = "lines",
     .id = 1,
+    .layers_max = CHAIN_LONG + 64, /* the total doubles from there on: see chain_plan() */
     .plan = lines_plan,
     .flaw = lines_flaw,
     .hash = lines_hash,

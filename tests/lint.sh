@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lint.sh - what can be checked without running the code. Each check is a fact
+# that is false when it fails; prints what breaks it.
+set -u
+cd "$(dirname "$0")/.."
+passed=0 failed=0 skipped=0
+
+sources() { find module tests -name '*.[ch]'; }
+
+check() { # fact, then a command that prints what is wrong
+    fact=$1
+    shift
+    wrong=$("$@" 2>&1)
+    if [ -z "$wrong" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s: FAILED\n%s\n' "$fact" "$wrong"
+    fi
+}
+
+# The server has globals of its own: one of ours with the same name would be
+# replaced by it.
+exported() { nm -D --defined-only bulwark.so | grep -v ' T RedisModule_OnLoad$'; }
+without_licence() {
+    { sources; find deps tests .ci -type f \( -name '*.sh' -o -path .ci/run \); } |
+        xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause'
+}
+shell_errors() { find deps tests .ci -name '*.sh' -exec sh -n {} \; ; }
+misformatted() { sources | xargs clang-format --dry-run -Werror 2>&1 | grep error; }
+core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
+
+check the_module_exports_nothing_but_OnLoad exported
+check every_source_names_its_licence without_licence
+check shell_scripts_parse shell_errors
+check the_core_knows_no_server core_includes
+# Other versions lay out some lines differently.
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    check the_sources_are_in_house_style misformatted
+else
+    skipped=$((skipped + 1))
+    echo "the_sources_are_in_house_style: skipped, needs clang-format 14"
+fi
+
+printf '%d passed, %d failed' "$passed" "$failed"
+[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+printf '\n'
+[ "$failed" -eq 0 ]
