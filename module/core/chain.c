@@ -21,6 +21,9 @@ enum bloom_status chain_new(const struct chain_spec *spec,
         .identity = spec->identity,
         .error = spec->error,
         .expansion = spec->expansion,
+        .secret2 = spec->secret2,
+        .parameter = spec->parameter,
+        .variant = spec->variant,
     };
     *out = c;
     return BLOOM_OK;
@@ -142,7 +145,7 @@ void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_
     struct hashed hashed[BLOCK];
     while (n > 0) {
         size_t block = n < BLOCK ? n : BLOCK;
-        c->kind->hash(&c->secret, items, block, hashed);
+        c->kind->hash(c, items, block, hashed);
         if (block > 1) c->kind->prefetch(c->layers, c->nlayers, hashed, block);
         c->kind->ask(c->layers, c->nlayers, hashed, block, maybe);
         items += block;
@@ -175,7 +178,7 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
     struct hashed hashed[BLOCK];
     for (size_t done = 0; done < n;) {
         size_t block = n - done < BLOCK ? n - done : BLOCK;
-        c->kind->hash(&c->secret, items + done, block, hashed);
+        c->kind->hash(c, items + done, block, hashed);
         if (block > 1) c->kind->prefetch(c->layers, c->nlayers, hashed, block);
         for (size_t i = 0; i < block; i++, done++)
             if (!add_one(c, hashed[i], &added[done], when_full)) return done;
@@ -223,6 +226,8 @@ unsigned char *chain_piece(const struct chain *c, uint64_t offset, uint64_t *len
 
 const char *chain_flaw(const struct chain *c) {
     if (!is_rate(c->error)) return "the error rate is not between 0 and 1";
+    const char *of_kind = c->kind->chain_flaw(c);
+    if (of_kind) return of_kind;
     if (c->expansion > CHAIN_EXPANSION_MAX) return "the expansion is too large";
     if (c->nlayers < 1) return "there is no layer";
     if (c->nlayers > c->kind->layers_max) return "there are too many layers";

@@ -59,9 +59,12 @@ struct chain {
     const struct kind *kind;
     const struct bloom_memory *memory;
     struct secret secret;
-    uint64_t identity;  /* random: tells this generation's chunks from another's */
-    double error;       /* asked for, for the whole chain */
-    uint32_t expansion; /* a layer's capacity over the one before; 0: never grows */
+    uint64_t identity;     /* random: tells this generation's chunks from another's */
+    double error;          /* asked for, for the whole chain */
+    struct secret secret2; /* for kinds that hash twice; else zero */
+    double parameter;      /* the kind's own, or 0 */
+    uint8_t variant;       /* the kind's own, or 0 */
+    uint32_t expansion;    /* a layer's capacity over the one before; 0: never grows */
     uint32_t nlayers;
     struct filter *layers; /* oldest first */
     uint64_t missing;      /* bytes of the joined arrays still to come; 0: complete */
@@ -74,6 +77,9 @@ struct chain_spec {
     uint64_t identity;
     double error;
     uint32_t expansion;
+    struct secret secret2;
+    double parameter;
+    uint8_t variant;
 };
 
 /* A chain without layers. Refuses BLOOM_BAD_ERROR_RATE and BLOOM_NO_MEMORY;

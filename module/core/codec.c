@@ -9,7 +9,7 @@
 #define VERSION          1u
 #define FLAG_BORN        1u
 #define FIXED_LENGTH     64u
-#define CHAIN_LENGTH     56u
+#define CHAIN_LENGTH     80u
 #define LAYER_LENGTH     48u
 #define SECTION_LENGTH   8u
 #define SECTION_CRITICAL UINT32_C(0x80000000)
@@ -60,13 +60,17 @@ static struct filter read_layer(const unsigned char *in) {
 static void write_chain(const struct chain *c, unsigned char *out) {
     memset(out, 0, CHAIN_LENGTH);
     out[0] = c->kind->id;
+    out[1] = c->variant;
     store_u32(out + 4, c->expansion);
     store_u64(out + 8, c->identity);
     store_u64(out + 16, c->secret.k0);
     store_u64(out + 24, c->secret.k1);
-    store_f64(out + 32, c->error);
-    store_u64(out + 40, chain_bytes(c) - c->missing);
-    store_u32(out + 48, c->nlayers);
+    store_u64(out + 32, c->secret2.k0);
+    store_u64(out + 40, c->secret2.k1);
+    store_f64(out + 48, c->error);
+    store_f64(out + 56, c->parameter);
+    store_u64(out + 64, chain_bytes(c) - c->missing);
+    store_u32(out + 72, c->nlayers);
     for (uint32_t i = 0; i < c->nlayers; i++)
         write_layer(&c->layers[i], out + CHAIN_LENGTH + (size_t)i * LAYER_LENGTH);
 }
@@ -145,22 +149,25 @@ static enum bloom_status read_chain(struct reader *in, const struct bloom_memory
     if (!at) return BLOOM_CORRUPT;
     struct chain_spec spec = {
         .kind = kind_by_id(at[0]),
+        .variant = at[1],
         .expansion = load_u32(at + 4),
         .identity = load_u64(at + 8),
         .secret = {load_u64(at + 16), load_u64(at + 24)},
-        .error = load_f64(at + 32),
+        .secret2 = {load_u64(at + 32), load_u64(at + 40)},
+        .error = load_f64(at + 48),
+        .parameter = load_f64(at + 56),
     };
     if (!spec.kind) return corrupt(in, "the kind is unknown");
-    if (at[1] || at[2] || at[3] || load_u32(at + 52) != 0)
+    if (at[2] || at[3] || load_u32(at + 76) != 0)
         return corrupt(in, "a reserved field is not zero");
 
     enum bloom_status status = chain_new(&spec, memory, out);
     if (status == BLOOM_BAD_ERROR_RATE)
         return corrupt(in, "the error rate is not between 0 and 1");
-    if (status >= 0) status = read_layers(in, load_u32(at + 48), *out);
+    if (status >= 0) status = read_layers(in, load_u32(at + 72), *out);
     if (status >= 0 && (in->why = chain_flaw(*out)) != NULL) status = BLOOM_CORRUPT;
     if (status >= 0) {
-        *follows = load_u64(at + 40);
+        *follows = load_u64(at + 64);
         (*out)->missing = chain_bytes(*out);
         if (*follows > (*out)->missing)
             status = corrupt(in, "more bytes are to follow than the layers have");

@@ -8,26 +8,28 @@
  *
  *   header                               chain record (offset from its start)
  *    0   8  "BULWARK" 0x81                0   1  kind
- *    8   2  version: 1                    1   3  0
- *   10   2  chains: 1, or 2 in a rebuild  4   4  expansion; 0: never grows
- *   12   4  flags: 1 = born               8   8  identity
- *   16   1  state                        16  16  secret
- *   17   1  0                            32   8  error asked for
- *   18   2  causes of doubt              40   8  bytes of the arrays that follow
- *   20   4  sections at the end          48   4  layers
- *   24   8  lease                        52   4  0
- *   32   8  vouched at                   56      layer records, oldest first
- *   40   8  rebuild: token
- *   48   8  rebuild: start              layer record
- *   56   8  rebuild: received            0   2  probes
- *   64      chain records                2   2  sectors
- *           sections                     4   4  0
- *                                        8   8  bytes of the array
- *   section                             16   8  capacity
- *    0   4  tag; the top bit is set     24   8  items
- *           in a critical one           32   8  error share
- *    4   4  length                      40   8  model error
- *    8      bytes
+ *    8   2  version: 1                    1   1  variant: the kind's own
+ *   10   2  chains: 1, or 2 in a rebuild  2   2  0
+ *   12   4  flags: 1 = born               4   4  expansion; 0: never grows
+ *   16   1  state                         8   8  identity
+ *   17   1  0                            16  16  secret
+ *   18   2  causes of doubt              32  16  second secret
+ *   20   4  sections at the end          48   8  error asked for
+ *   24   8  lease                        56   8  parameter: the kind's own
+ *   32   8  vouched at                   64   8  bytes of the arrays that follow
+ *   40   8  rebuild: token               72   4  layers
+ *   48   8  rebuild: start               76   4  0
+ *   56   8  rebuild: received            80      layer records, oldest first
+ *   64      chain records
+ *           sections                    layer record
+ *                                        0   2  probes
+ *   section                              2   2  sectors
+ *    0   4  tag; the top bit is set      4   4  0
+ *           in a critical one            8   8  bytes of the array
+ *    4   4  length                      16   8  capacity
+ *    8      bytes                       24   8  items
+ *                                       32   8  error share
+ *                                       40   8  model error
  *
  *   chunk                                growth
  *    0   8  "BULWARK" 0x82                0   8  "BULWARK" 0x83

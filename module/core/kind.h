@@ -41,10 +41,12 @@ struct kind {
      * has none). Takes no memory: bits stays NULL. */
     enum bloom_status (*plan)(const struct chain *c, uint64_t capacity, struct filter *out);
 
-    /* Why the numbers of a layer can't be of this kind, or NULL if they can. */
+    /* Why the chain's own numbers (without its layers), or a layer's, can't be of
+     * this kind, or NULL if they can. */
+    const char *(*chain_flaw)(const struct chain *c);
     const char *(*flaw)(const struct filter *layer);
 
-    void (*hash)(const struct secret *secret, const struct item *items, size_t n,
+    void (*hash)(const struct chain *c, const struct item *items, size_t n,
                  struct hashed *out);
 
     /* Asks the processor for the memory that ask and add will touch. */

@@ -6,6 +6,10 @@
 
 #define LN2 0.693147180559945309417
 
+/* ln 2 in two parts, the first short enough to be multiplied without rounding. */
+#define LN2_HIGH 6.93147180369123816490e-01
+#define LN2_LOW  1.90821492927058770002e-10
+
 /* Below this share of the sum a term can't change a double. */
 #define NEGLIGIBLE 1e-17
 
@@ -136,7 +140,7 @@ double sizing_exp(double x) {
     if (x < -745) return 0; /* below the smallest double */
     if (x > 709) x = 709;   /* stay finite */
     int exponent = (int)(x / LN2 + (x < 0 ? -0.5 : 0.5));
-    double r = x - exponent * LN2, result = 1;
+    double r = (x - exponent * LN2_HIGH) - exponent * LN2_LOW, result = 1;
     for (int i = 18; i > 0; i--)
         result = 1 + result * r / i;
     for (; exponent > 0; exponent--)

@@ -105,10 +105,10 @@ static inline bool layer_has(const struct filter *f, uint64_t x) {
     return true;
 }
 
-static void lines_hash(const struct secret *secret, const struct item *items, size_t n,
+static void lines_hash(const struct chain *c, const struct item *items, size_t n,
                        struct hashed *out) {
     for (size_t i = 0; i < n; i++)
-        out[i].x = siphash13(secret, items[i].bytes, items[i].length);
+        out[i].x = siphash13(&c->secret, items[i].bytes, items[i].length);
 }
 
 static void lines_prefetch(const struct filter *layers, size_t nlayers,
@@ -182,6 +182,12 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
     return BLOOM_OK;
 }
 
+static const char *lines_chain_flaw(const struct chain *c) {
+    if (c->variant != 0 || c->parameter != 0 || c->secret2.k0 != 0 || c->secret2.k1 != 0)
+        return "it has a field set that its kind doesn't know";
+    return NULL;
+}
+
 static const char *lines_flaw(const struct filter *f) {
     if (f->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
     if (f->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
@@ -197,6 +203,7 @@ const struct kind kind_lines = {
     .id = 1,
     .layers_max = CHAIN_LONG + 64, /* the total doubles from there on: see chain_plan() */
     .plan = lines_plan,
+    .chain_flaw = lines_chain_flaw,
     .flaw = lines_flaw,
     .hash = lines_hash,
     .prefetch = lines_prefetch,
