@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "records.h"
+
+#include <math.h>
+
+#include "bytes.h"
+
+/* Where things are: the page at the top of codec.h, once more and on purpose. A
+ * change of the format that codec.c makes alone shows here. */
+enum {
+    H_VERSION = 8,
+    H_CHAINS = 10,
+    H_FLAGS = 12,
+    H_STATE = 16,
+    H_RESERVED = 17,
+    H_DOUBT = 18,
+    H_SECTIONS = 20,
+    H_LEASE = 24,
+    H_VOUCHED = 32,
+    H_TOKEN = 40,
+    H_START = 48,
+    H_RECEIVED = 56,
+    H_CHAIN = 64,
+
+    C_KIND = H_CHAIN,
+    C_RESERVED = H_CHAIN + 1,
+    C_EXPANSION = H_CHAIN + 4,
+    C_IDENTITY = H_CHAIN + 8,
+    C_SECRET = H_CHAIN + 16,
+    C_ERROR = H_CHAIN + 32,
+    C_FOLLOWS = H_CHAIN + 40,
+    C_LAYERS = H_CHAIN + 48,
+    C_RESERVED2 = H_CHAIN + 52,
+    LAYERS = H_CHAIN + 56,
+
+    L_PROBES = 0,
+    L_SECTORS = 2,
+    L_RESERVED = 4,
+    L_BYTES = 8,
+    L_CAPACITY = 16,
+    L_ITEMS = 24,
+    L_ERROR = 32,
+    L_MODEL = 40,
+    LAYER = 48,
+
+    K_IDENTITY = 8,
+    K_LAYERS = 16,
+    K_RESERVED = 20,
+    K_OFFSET = 24,
+    K_ZEROS = 32,
+    CHUNK = 40,
+
+    G_IDENTITY = 8,
+    G_NUMBER = 16,
+    G_RESERVED = 20,
+    G_LAYER = 24,
+    GROWTH = 72
+};
+
+struct field {
+    unsigned short at;
+    unsigned char bytes;
+};
+
+static const struct field header_fields[] = {
+    {0, 8},           {H_VERSION, 2},  {H_CHAINS, 2},   {H_FLAGS, 4},    {H_STATE, 1},
+    {H_RESERVED, 1},  {H_DOUBT, 2},    {H_SECTIONS, 4}, {H_LEASE, 8},    {H_VOUCHED, 8},
+    {H_TOKEN, 8},     {H_START, 8},    {H_RECEIVED, 8}, {C_KIND, 1},     {C_RESERVED, 1},
+    {C_EXPANSION, 4}, {C_IDENTITY, 8}, {C_SECRET, 8},   {C_ERROR, 8},    {C_FOLLOWS, 8},
+    {C_LAYERS, 4},    {C_RESERVED2, 4}};
+static const struct field layer_fields[] = {
+    {L_PROBES, 2},   {L_SECTORS, 2}, {L_RESERVED, 4}, {L_BYTES, 8},
+    {L_CAPACITY, 8}, {L_ITEMS, 8},   {L_ERROR, 8},    {L_MODEL, 8}};
+static const struct field chunk_fields[] = {
+    {0, 8}, {K_IDENTITY, 8}, {K_LAYERS, 4}, {K_RESERVED, 4}, {K_OFFSET, 8}, {K_ZEROS, 8}};
+static const struct field growth_fields[] = {
+    {0, 8}, {G_IDENTITY, 8}, {G_NUMBER, 4}, {G_RESERVED, 4}};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const uint64_t whole[] = {
+    0,
+    1,
+    2,
+    3,
+    4,
+    8,
+    63,
+    64,
+    65,
+    128,
+    4096,
+    65536,
+    1u << 20,
+    INT32_MAX,
+    UINT32_MAX,
+    UINT64_C(1) << 32,
+    UINT64_C(1) << 40,
+    (UINT64_C(1) << 62) - 64,
+    UINT64_C(1) << 62,
+    (UINT64_C(1) << 62) + 64,
+    INT64_MAX,
+    UINT64_C(1) << 63,
+    UINT64_MAX - 63,
+    UINT64_MAX,
+};
+
+static const double rates[] = {0,   -0.0,  1,        -1,        0.5,  0.01,     1e-6, 1e-18,
+                               1e-300, 5e-324, 0.9999999, 1.0000001, 2.0, INFINITY, NAN,  -INFINITY};
+
+/* ---- sequences ---- */
+
+struct feed records_next(struct feed *in) {
+    size_t n = (size_t)feed_number(in, 2);
+    return feed_part(in, n);
+}
+
+size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *record,
+                      size_t n) {
+    if (n > UINT16_MAX || length + 2 + n > max) return length;
+    store_u16(out + length, (uint16_t)n);
+    if (n > 0) memcpy(out + length + 2, record, n);
+    return length + 2 + n;
+}
+
+/* ---- records ---- */
+
+static void start(uint8_t *out, size_t length, unsigned char type) {
+    memset(out, 0, length);
+    memcpy(out, "BULWARK", 7);
+    out[7] = type;
+}
+
+static void make_layer(uint8_t *out, struct dice *d) {
+    static const uint16_t sectors[] = {2, 4, 8};
+    store_u16(out + L_PROBES, (uint16_t)(1 + roll_below(d, 4)));
+    store_u16(out + L_SECTORS, sectors[roll_below(d, 3)]);
+    store_u64(out + L_BYTES, 64 * (1 + roll_below(d, roll_below(d, 4) ? 8 : 200)));
+    store_u64(out + L_CAPACITY, 1 + roll_below(d, 300));
+    store_u64(out + L_ITEMS, roll_below(d, 2) ? 0 : roll_below(d, 400));
+    store_f64(out + L_ERROR, 0.1 / (double)(1 + roll_below(d, 1000)));
+    store_f64(out + L_MODEL, 0.1 / (double)(1 + roll_below(d, 1000)));
+}
+
+size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
+                     struct shape *shape) {
+    *shape = (struct shape){roll(d), 1 + (uint32_t)roll_below(d, layers), 0, 0};
+    size_t length = LAYERS + shape->layers * LAYER;
+    start(out, length, 0x81);
+    store_u16(out + H_VERSION, 1);
+    store_u16(out + H_CHAINS, 1);
+    out[C_KIND] = 1;
+    store_u32(out + C_EXPANSION, (uint32_t)(roll_below(d, 4) + (shape->layers > 1)));
+    store_u64(out + C_IDENTITY, shape->identity);
+    store_u64(out + C_SECRET, roll(d));
+    store_u64(out + C_SECRET + 8, roll(d));
+    store_f64(out + C_ERROR, 0.01);
+    store_u32(out + C_LAYERS, shape->layers);
+    for (uint32_t i = 0; i < shape->layers; i++) {
+        uint8_t *layer = out + LAYERS + i * LAYER;
+        make_layer(layer, d);
+        shape->total += load_u64(layer + L_BYTES);
+    }
+    store_u64(out + C_FOLLOWS, shape->total);
+    if (roll_below(d, 4) == 0) {
+        store_u32(out + H_FLAGS, 1);
+        for (uint32_t i = 0; i < shape->layers; i++)
+            store_u64(out + LAYERS + i * LAYER + L_ITEMS, 0);
+        shape->there = shape->total;
+    }
+    return length;
+}
+
+/* `left` bytes are to come; some of them as zeros. Offset and zeros are written. */
+static uint64_t choose_zeros(uint8_t *chunk, struct dice *d, uint64_t left) {
+    uint64_t zeros = roll_below(d, 2) ? 0 : roll_below(d, left + 1);
+    store_u64(chunk + K_ZEROS, zeros);
+    return zeros;
+}
+
+size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,
+                    struct shape *shape) {
+    uint64_t left = shape->total - shape->there;
+    start(out, CHUNK, 0x82);
+    store_u64(out + K_IDENTITY, shape->identity);
+    store_u32(out + K_LAYERS, shape->layers);
+    store_u64(out + K_OFFSET, shape->there);
+    uint64_t zeros = choose_zeros(out, d, left), bytes = left - zeros;
+    if (bytes > room) bytes = room;
+    if (bytes > RECORD_MAX - CHUNK) bytes = RECORD_MAX - CHUNK;
+    for (uint64_t i = 0; i < bytes; i++)
+        out[CHUNK + i] = (uint8_t)(roll(d) & roll(d));
+    shape->there += zeros + bytes;
+    return CHUNK + (size_t)bytes;
+}
+
+size_t record_growth(uint8_t out[RECORD_MAX], struct dice *d, struct shape *shape) {
+    start(out, GROWTH, 0x83);
+    store_u64(out + G_IDENTITY, shape->identity);
+    store_u32(out + G_NUMBER, shape->layers);
+    make_layer(out + G_LAYER, d);
+    store_u64(out + G_LAYER + L_ITEMS, 0);
+    shape->layers++;
+    shape->total += load_u64(out + G_LAYER + L_BYTES);
+    shape->there += load_u64(out + G_LAYER + L_BYTES);
+    return GROWTH;
+}
+
+/* ---- what a mutation works on: a sequence taken apart ---- */
+
+#define RECORDS 64
+
+struct record {
+    uint8_t bytes[RECORD_MAX];
+    size_t length;
+};
+
+static struct record records[RECORDS];
+static size_t nrecords;
+
+/* The sequence as its records say it is. */
+static struct shape now;
+static int has_header;
+
+static void take_apart(const uint8_t *data, size_t length) {
+    struct feed in = {data, length};
+    for (nrecords = 0; in.left > 0 && nrecords < RECORDS; nrecords++) {
+        struct feed r = records_next(&in);
+        struct record *to = &records[nrecords];
+        to->length = r.left < RECORD_MAX ? r.left : RECORD_MAX;
+        if (to->length > 0) memcpy(to->bytes, r.at, to->length);
+    }
+}
+
+static size_t put_together(uint8_t *data, size_t max) {
+    size_t length = 0;
+    for (size_t i = 0; i < nrecords; i++)
+        length = records_append(data, length, max, records[i].bytes, records[i].length);
+    return length;
+}
+
+enum type { OTHER, HEADER_RECORD, CHUNK_RECORD, GROWTH_RECORD };
+
+/* By the eighth byte alone: a broken magic gets repaired. */
+static enum type type_of(const struct record *r) {
+    if (r->length < 8) return OTHER;
+    if (r->bytes[7] == 0x81 && r->length >= LAYERS) return HEADER_RECORD;
+    if (r->bytes[7] == 0x82 && r->length >= CHUNK) return CHUNK_RECORD;
+    if (r->bytes[7] == 0x83 && r->length >= GROWTH) return GROWTH_RECORD;
+    return OTHER;
+}
+
+/* ---- repair ---- */
+
+/* One repair in 32 is left out. */
+static int lazy(struct dice *d) {
+    return roll_below(d, 32) == 0;
+}
+
+static void must_be(uint8_t *at, unsigned bytes, uint64_t value, struct dice *d) {
+    if (lazy(d)) return;
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void must_be_rate(uint8_t *at, struct dice *d) {
+    double v = load_f64(at);
+    if (!(v > 0 && v < 1) && !lazy(d)) store_f64(at, 0.01);
+}
+
+static void repair_layer(uint8_t *at, struct dice *d) {
+    uint64_t probes = load_u16(at + L_PROBES), sectors = load_u16(at + L_SECTORS);
+    uint64_t bytes = load_u64(at + L_BYTES), capacity = load_u64(at + L_CAPACITY);
+    if (probes < 1 || probes > 4) must_be(at + L_PROBES, 2, 1 + probes % 4, d);
+    if (sectors != 2 && sectors != 4 && sectors != 8) must_be(at + L_SECTORS, 2, 8, d);
+    must_be(at + L_RESERVED, 4, 0, d);
+    if (bytes < 64 || bytes > 16384 || bytes % 64 != 0)
+        must_be(at + L_BYTES, 8, 64 * (1 + bytes % 16), d);
+    if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
+    must_be_rate(at + L_ERROR, d);
+    must_be_rate(at + L_MODEL, d);
+}
+
+/* Where the sections would begin, if the number of layers is believed. */
+static size_t layers_end(const struct record *r) {
+    uint64_t layers = load_u32(r->bytes + C_LAYERS);
+    uint64_t room = (r->length - LAYERS) / LAYER;
+    return LAYERS + (size_t)(layers < room ? layers : room) * LAYER;
+}
+
+static void repair_header(struct record *r, struct dice *d) {
+    uint8_t *at = r->bytes;
+    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x81"), d);
+    must_be(at + H_VERSION, 2, 1, d);
+    must_be(at + H_CHAINS, 2, 1, d);
+    must_be(at + H_FLAGS, 4, load_u32(at + H_FLAGS) & 1, d);
+    must_be(at + H_RESERVED, 1, 0, d);
+    must_be(at + C_KIND, 1, 1, d);
+    must_be(at + C_RESERVED, 3, 0, d);
+    must_be(at + C_RESERVED2, 4, 0, d);
+    if (load_u32(at + C_EXPANSION) > 32768) must_be(at + C_EXPANSION, 4, 2, d);
+    must_be_rate(at + C_ERROR, d);
+
+    uint64_t layers = load_u32(at + C_LAYERS), total = 0;
+    uint64_t room = (r->length - LAYERS) / LAYER;
+    if (room == 0 && r->length + LAYER <= RECORD_MAX && !lazy(d)) {
+        make_layer(at + LAYERS, d);
+        r->length = LAYERS + LAYER;
+        room = 1;
+    }
+    if ((layers < 1 || layers > room) && !lazy(d))
+        store_u32(at + C_LAYERS, (uint32_t)(layers = room));
+    if (load_u32(at + H_SECTIONS) == 0 && !lazy(d)) r->length = layers_end(r);
+    if (load_u32(at + C_EXPANSION) == 0 && layers > 1) must_be(at + C_EXPANSION, 4, 2, d);
+
+    for (size_t l = LAYERS; l < layers_end(r); l += LAYER) {
+        repair_layer(at + l, d);
+        if (load_u32(at + H_FLAGS) & 1) must_be(at + l + L_ITEMS, 8, 0, d);
+        total += load_u64(at + l + L_BYTES);
+    }
+    if (load_u64(at + C_FOLLOWS) > total) must_be(at + C_FOLLOWS, 8, total, d);
+}
+
+static void repair_chunk(struct record *r, struct dice *d) {
+    uint8_t *at = r->bytes;
+    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x82"), d);
+    must_be(at + K_IDENTITY, 8, now.identity, d);
+    must_be(at + K_LAYERS, 4, now.layers, d);
+    must_be(at + K_RESERVED, 4, 0, d);
+    if (load_u64(at + K_OFFSET) > now.there || roll_below(d, 2))
+        must_be(at + K_OFFSET, 8, now.there, d);
+    uint64_t offset = load_u64(at + K_OFFSET), left = now.total - offset;
+    if (offset > now.there) return; /* One that is wrong on purpose. */
+    uint64_t bytes = r->length - CHUNK;
+    if (bytes > left && !lazy(d)) r->length = CHUNK + (size_t)(bytes = left);
+    if (load_u64(at + K_ZEROS) > left - (bytes < left ? bytes : left) && !lazy(d))
+        store_u64(at + K_ZEROS, bytes < left ? left - bytes : 0);
+}
+
+static void repair_growth(struct record *r, struct dice *d) {
+    uint8_t *at = r->bytes;
+    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x83"), d);
+    must_be(at + G_IDENTITY, 8, now.identity, d);
+    must_be(at + G_NUMBER, 4, now.layers, d);
+    must_be(at + G_RESERVED, 4, 0, d);
+    repair_layer(at + G_LAYER, d);
+    if (!lazy(d)) r->length = GROWTH;
+}
+
+/* ---- what the records up to here come to ---- */
+
+/* Only the first header makes a filter; the later ones find the key taken. */
+static void see_header(const struct record *r) {
+    if (has_header) return;
+    const uint8_t *at = r->bytes;
+    has_header = 1;
+    now = (struct shape){load_u64(at + C_IDENTITY), load_u32(at + C_LAYERS), 0, 0};
+    for (size_t l = LAYERS; l < layers_end(r); l += LAYER)
+        now.total += load_u64(at + l + L_BYTES);
+    if (load_u32(at + H_FLAGS) & 1) now.there = now.total;
+}
+
+static void see_chunk(const struct record *r) {
+    uint64_t end = load_u64(r->bytes + K_OFFSET) + load_u64(r->bytes + K_ZEROS) +
+                   (r->length - CHUNK);
+    if (end > now.there && end <= now.total) now.there = end;
+}
+
+static void see_growth(const struct record *r) {
+    uint64_t bytes = load_u64(r->bytes + G_LAYER + L_BYTES);
+    if (now.there < now.total || load_u32(r->bytes + G_NUMBER) != now.layers) return;
+    now.layers++;
+    now.total += bytes;
+    now.there += bytes;
+}
+
+/* Looks at the first n records, and repairs them if dice are given. */
+static void walk(size_t n, struct dice *d) {
+    has_header = 0;
+    now = (struct shape){0};
+    for (size_t i = 0; i < n; i++) {
+        struct record *r = &records[i];
+        switch (type_of(r)) {
+        case HEADER_RECORD:
+            if (d) repair_header(r, d);
+            see_header(r);
+            break;
+        case CHUNK_RECORD:
+            if (d) repair_chunk(r, d);
+            see_chunk(r);
+            break;
+        case GROWTH_RECORD:
+            if (d) repair_growth(r, d);
+            see_growth(r);
+            break;
+        case OTHER:
+            break;
+        }
+    }
+}
+
+/* ---- mutations ---- */
+
+static void hurt(uint8_t *record, struct field f, struct dice *d) {
+    uint64_t v = roll_below(d, 4) ? whole[roll_below(d, COUNT(whole))] : roll(d);
+    if (f.bytes == 8 && roll_below(d, 3) == 0)
+        store_f64(record + f.at, rates[roll_below(d, COUNT(rates))]);
+    else if (roll_below(d, 4) == 0)
+        record[f.at + roll_below(d, f.bytes)] ^= (uint8_t)(1u << roll_below(d, 8));
+    else
+        for (unsigned i = 0; i < f.bytes; i++)
+            record[f.at + i] = (uint8_t)(v >> (8 * i));
+}
+
+static void hurt_layer(struct record *r, struct dice *d) {
+    size_t n = (layers_end(r) - LAYERS) / LAYER;
+    if (n == 0) return;
+    uint8_t *layer = r->bytes + LAYERS + roll_below(d, n) * LAYER;
+    hurt(layer, layer_fields[roll_below(d, COUNT(layer_fields))], d);
+}
+
+static void hurt_field(struct record *r, struct dice *d) {
+    switch (type_of(r)) {
+    case HEADER_RECORD:
+        if (roll_below(d, 2))
+            hurt_layer(r, d);
+        else
+            hurt(r->bytes, header_fields[roll_below(d, COUNT(header_fields))], d);
+        break;
+    case CHUNK_RECORD:
+        hurt(r->bytes, chunk_fields[roll_below(d, COUNT(chunk_fields))], d);
+        break;
+    case GROWTH_RECORD:
+        if (roll_below(d, 2))
+            hurt(r->bytes, growth_fields[roll_below(d, COUNT(growth_fields))], d);
+        else
+            hurt(r->bytes + G_LAYER, layer_fields[roll_below(d, COUNT(layer_fields))], d);
+        break;
+    case OTHER:
+        break;
+    }
+}
+
+/* Appends a section to a header, and counts it. */
+static void add_section(struct record *r, struct dice *d) {
+    size_t n = roll_below(d, 40);
+    if (type_of(r) != HEADER_RECORD || r->length + 8 + n > RECORD_MAX) return;
+    uint8_t *at = r->bytes + r->length;
+    store_u32(at, (uint32_t)(roll(d) >> (roll_below(d, 8) ? 33 : 32)));
+    store_u32(at + 4, (uint32_t)n);
+    memset(at + 8, 0x55, n);
+    r->length += 8 + n;
+    store_u32(r->bytes + H_SECTIONS, load_u32(r->bytes + H_SECTIONS) + 1);
+}
+
+static void insert_record(struct dice *d) {
+    if (nrecords == RECORDS) return;
+    size_t at = nrecords == 0 ? 0 : roll_below(d, nrecords + 1);
+    walk(at, NULL);
+    memmove(&records[at + 1], &records[at], (nrecords - at) * sizeof *records);
+    nrecords++;
+    struct record *r = &records[at];
+    struct shape shape = now;
+    switch (has_header ? roll_below(d, 8) : 0) {
+    case 0:
+        r->length = record_header(r->bytes, d, roll_below(d, 8) ? 3 : 20, &shape);
+        break;
+    case 1:
+    case 2:
+        r->length = record_growth(r->bytes, d, &shape);
+        break;
+    default:
+        if (shape.there > shape.total) shape.there = 0;
+        r->length = record_chunk(r->bytes, d, roll_below(d, 2) ? 64 : 1024, &shape);
+    }
+}
+
+static void remove_record(size_t at) {
+    nrecords--;
+    memmove(&records[at], &records[at + 1], (nrecords - at) * sizeof *records);
+}
+
+static void repeat_record(size_t from, struct dice *d) {
+    if (nrecords == RECORDS) return;
+    size_t at = roll_below(d, nrecords + 1);
+    struct record copy = records[from];
+    memmove(&records[at + 1], &records[at], (nrecords - at) * sizeof *records);
+    nrecords++;
+    records[at] = copy;
+}
+
+static void mutate_once(struct dice *d) {
+    if (nrecords == 0) {
+        insert_record(d);
+        return;
+    }
+    size_t i = roll_below(d, nrecords);
+    struct record *r = &records[i];
+    switch (roll_below(d, 12)) {
+    case 0:
+    case 1:
+        r->length = LLVMFuzzerMutate(r->bytes, r->length, RECORD_MAX);
+        break;
+    case 2:
+    case 3:
+        insert_record(d);
+        break;
+    case 4:
+        remove_record(i);
+        break;
+    case 5:
+        repeat_record(i, d);
+        break;
+    case 6:
+        add_section(r, d);
+        break;
+    case 7:
+        if (r->length > 0) r->length = roll_below(d, r->length);
+        break;
+    default:
+        hurt_field(r, d);
+    }
+}
+
+size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d) {
+    take_apart(data, length);
+    for (uint64_t n = 1 + roll_below(d, 3); n > 0; n--)
+        mutate_once(d);
+    if (roll_below(d, 4) > 0) walk(nrecords, d);
+    return put_together(data, max);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* harness.h - what an integration test includes.
+ *
+ *     check.h    TEST, CHECK, SKIP, test_defer: the test framework
+ *     server.h   start, stop, kill, pause, restart real servers
+ *     client.h   connections; expect(c, "OK", "BF.RESERVE", ...)
+ *     render.h   how a reply is written as text
+ *     wait.h     WAIT_UNTIL, replicas, BGSAVE, BGREWRITEAOF
+ *     dump.h     SCANDUMP and LOADCHUNK of whole filters
+ *     refusal.h  expect_refusal: refused, and nothing changed
+ *     product.h  which server this is; needs(700, "functions")
+ *
+ * workspace.h, below them, sees to it that nothing outlives the test program.
+ *
+ * To build: C11 with -D_GNU_SOURCE; hiredis 1.0 or newer (older ones know no
+ * RESP3), its directory that holds hiredis/hiredis.h on the include path;
+ * tests/check.c, every .c file of this directory and libhiredis.a.
+ *
+ *     gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Ibuild/deps/hiredis/include \
+ *         tests/check.c tests/integration/[a-z]*.c build/deps/hiredis/lib/libhiredis.a
+ *
+ * To run, from the environment:
+ *
+ *     SERVER          the server to test on         (redis-server, from PATH)
+ *     MODULE          the module                    (./bulwark.so)
+ *     SERVER_PRELOAD  LD_PRELOAD of the servers: a sanitizer's runtime
+ *     PATIENCE=n      time limits times n: for valgrind
+ *     KEEP=1          leave servers' directories for a look
+ *     TEST, SEED, TEST_LIMIT: see check.h */
+
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include "../check.h"
+#include "client.h"
+#include "dump.h"
+#include "product.h"
+#include "refusal.h"
+#include "render.h"
+#include "server.h"
+#include "wait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two tests of one fact, in RESP2 and in RESP3, on the file's shared server, which
+ * is empty. c is the connection. */
+#define TRANSCRIPT(fact)                                                                   \
+    static void fact##_transcript(redisContext *c);                                        \
+    TEST(fact##_in_resp2) {                                                                \
+        fact##_transcript(client(server_shared()));                                        \
+    }                                                                                      \
+    TEST(fact##_in_resp3) {                                                                \
+        fact##_transcript(client_resp3(server_shared()));                                  \
+    }                                                                                      \
+    static void fact##_transcript(redisContext *c)
+
+#define WRONGTYPE                                                                          \
+    "(error) WRONGTYPE Operation against a key holding the wrong kind of value"
+#define WRONG_ARITY(command)                                                               \
+    "(error) ERR wrong number of arguments for '" command "' command"
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* metadata_test.c - what the server tells about the module: COMMAND, ACL, MODULE,
+ * INFO. */
+
+#include "harness.h"
+
+struct command {
+    const char *name;
+    int arity;
+    const char *flags[4]; /* Out of write, readonly, fast, denyoom: these, no others. */
+    bool dangerous;
+};
+
+static const struct command commands[] = {
+    {"bf.add", 3, {"write"}, false},
+    {"bf.card", 2, {"readonly", "fast"}, false},
+    {"bf.debug", 2, {"readonly", "fast"}, false},
+    {"bf.exists", 3, {"readonly", "fast"}, false},
+    {"bf.info", -2, {"readonly", "fast"}, false},
+    {"bf.insert", -4, {"write"}, false},
+    {"bf.loadchunk", 4, {"write", "denyoom"}, true},
+    {"bf.madd", -3, {"write"}, false},
+    {"bf.mexists", -3, {"readonly", "fast"}, false},
+    {"bf.reserve", -4, {"write", "denyoom"}, false},
+    {"bf.scandump", 3, {"readonly", "fast"}, true},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static bool holds(const redisReply *list, const char *word) {
+    for (size_t i = 0; i < list->elements; i++)
+        if (strcasecmp(list->element[i]->str, word) == 0) return true;
+    return false;
+}
+
+/* Modules may name categories of their own, and put commands into @dangerous. */
+static bool has_own_categories(redisContext *c) {
+    return holds(call(c, "ACL", "CAT"), "bloom");
+}
+
+/* -------------------------------------------------------------------------
+ * COMMAND
+ * ---------------------------------------------------------------------- */
+
+TEST(every_command_shows_its_arity) {
+    needs(700, "arity of module commands");
+    redisContext *c = client(server_shared());
+    for (int i = 0; i < COMMANDS; i++) {
+        test_case("%s", commands[i].name);
+        const redisReply *r = call(c, "COMMAND", "INFO", commands[i].name);
+        CHECK_INT(r->element[0]->element[1]->integer, commands[i].arity);
+    }
+}
+
+TEST(every_command_shows_its_flags) {
+    redisContext *c = client(server_shared());
+    static const char *const known[] = {"write", "readonly", "fast", "denyoom", "admin"};
+    for (int i = 0; i < COMMANDS; i++) {
+        const redisReply *flags =
+            call(c, "COMMAND", "INFO", commands[i].name)->element[0]->element[2];
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++) {
+            test_case("%s and the flag %s", commands[i].name, known[j]);
+            bool wanted = false;
+            for (int k = 0; k < 4 && commands[i].flags[k]; k++)
+                wanted = wanted || strcmp(commands[i].flags[k], known[j]) == 0;
+            CHECK_INT(holds(flags, known[j]), wanted);
+        }
+    }
+}
+
+TEST(every_command_has_its_key_first) {
+    redisContext *c = client(server_shared());
+    for (int i = 0; i < COMMANDS; i++) {
+        test_case("%s", commands[i].name);
+        const redisReply *info = call(c, "COMMAND", "INFO", commands[i].name)->element[0];
+        CHECK_INT(info->element[3]->integer, 1);
+        CHECK_INT(info->element[4]->integer, 1);
+        CHECK_INT(info->element[5]->integer, 1);
+    }
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.ADD", "k", "anna");
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.MEXISTS", "k", "anna", "bob");
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.INSERT", "k", "ITEMS", "anna");
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.LOADCHUNK", "k", "1", "x");
+}
+
+TEST(no_other_command_begins_like_ours_unlisted) {
+    redisContext *c = client(server_shared());
+    const redisReply *all = call(c, "COMMAND");
+    int found = 0;
+    for (size_t i = 0; i < all->elements; i++)
+        for (int j = 0; j < COMMANDS; j++)
+            found += strcmp(all->element[i]->element[0]->str, commands[j].name) == 0;
+    CHECK_INT(found, COMMANDS);
+}
+
+TEST(every_command_is_documented) {
+    needs(700, "COMMAND DOCS");
+    redisContext *c = client(server_shared());
+    static const char *const fields[] = {"summary", "since", "complexity", "arguments"};
+    for (int i = 0; i < COMMANDS; i++) {
+        const redisReply *r = call(c, "COMMAND", "DOCS", commands[i].name);
+        CHECK_INT(r->elements, 2);
+        for (size_t j = 0; j < sizeof fields / sizeof *fields; j++) {
+            test_case("%s of %s", fields[j], commands[i].name);
+            const redisReply *field = reply_field(r->element[1], fields[j]);
+            CHECK(field != NULL);
+            CHECK(field->len > 0 || field->elements > 0);
+        }
+    }
+}
+
+static const redisReply *arguments_of(redisContext *c, const char *command) {
+    const redisReply *docs = call(c, "COMMAND", "DOCS", command)->element[1];
+    return reply_field(docs, "arguments");
+}
+
+TEST(the_argument_tree_begins_with_the_key) {
+    needs(700, "COMMAND DOCS");
+    redisContext *c = client(server_shared());
+    for (int i = 0; i < COMMANDS; i++) {
+        test_case("%s", commands[i].name);
+        const redisReply *first = arguments_of(c, commands[i].name)->element[0];
+        CHECK_STR(reply_field(first, "name")->str, "key");
+        CHECK_STR(reply_field(first, "type")->str, "key");
+    }
+    CHECK_INT(arguments_of(c, "bf.reserve")->elements, 4);
+    CHECK_INT(arguments_of(c, "bf.add")->elements, 2);
+    CHECK_INT(arguments_of(c, "bf.scandump")->elements, 2);
+    CHECK_INT(arguments_of(c, "bf.loadchunk")->elements, 3);
+}
+
+/* -------------------------------------------------------------------------
+ * ACL
+ * ---------------------------------------------------------------------- */
+
+TEST(commands_are_in_the_categories_of_their_flags) {
+    needs(702, "categories for module commands");
+    redisContext *c = client(server_shared());
+    for (int i = 0; i < COMMANDS; i++) {
+        test_case("%s", commands[i].name);
+        const redisReply *categories =
+            call(c, "COMMAND", "INFO", commands[i].name)->element[0]->element[6];
+        bool writes = strcmp(commands[i].flags[0], "write") == 0;
+        CHECK_INT(holds(categories, "@write"), writes);
+        CHECK_INT(holds(categories, "@read"), !writes);
+        if (!has_own_categories(c)) continue;
+        CHECK(holds(categories, "@bloom"));
+        CHECK_INT(holds(categories, "@dangerous"), commands[i].dangerous);
+    }
+}
+
+TEST(category_bloom_lists_every_command) {
+    redisContext *c = client(server_shared());
+    if (!has_own_categories(c)) SKIP("%s lets no module name a category", server_name());
+    const redisReply *list = call(c, "ACL", "CAT", "bloom");
+    for (int i = 0; i < COMMANDS; i++)
+        CHECK(holds(list, commands[i].name));
+}
+
+/* A connection as a user with these rules. */
+#define as_user(s, ...) as_user_with((s), (const char *[]){__VA_ARGS__, NULL})
+
+static redisContext *as_user_with(struct server *s, const char **rules) {
+    redisContext *c = client(s);
+    call(c, "ACL", "DELUSER", "tester");
+    expect(c, "OK", "ACL", "SETUSER", "tester", "on", ">secret");
+    for (int i = 0; rules[i]; i++)
+        expect(c, "OK", "ACL", "SETUSER", "tester", rules[i]);
+    expect(c, "OK", "AUTH", "tester", "secret");
+    return c;
+}
+
+#define NOPERM "(error) NOPERM *"
+
+TEST(a_reader_asks_but_does_not_add) {
+    needs(702, "categories for module commands");
+    struct server *s = server_shared();
+    expect(client(s), "1", "BF.ADD", "k", "anna");
+    redisContext *c = as_user(s, "~*", "+@read");
+
+    expect(c, "1", "BF.EXISTS", "k", "anna");
+    expect(c, "1", "BF.CARD", "k");
+    expect_like(c, NOPERM, "BF.ADD", "k", "bob");
+    expect_like(c, NOPERM, "BF.RESERVE", "new", "0.01", "100");
+    expect_like(c, NOPERM, "BF.LOADCHUNK", "new", "1", "x");
+}
+
+TEST(a_writer_adds_but_does_not_ask) {
+    needs(702, "categories for module commands");
+    struct server *s = server_shared();
+    redisContext *c = as_user(s, "~*", "+@write");
+
+    expect(c, "1", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.RESERVE", "new", "0.01", "100");
+    expect_like(c, NOPERM, "BF.EXISTS", "k", "anna");
+    expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
+}
+
+/* The dump holds the filter's secret, and a loaded one decides who is refused. */
+TEST(dumps_are_dangerous) {
+    struct server *s = server_shared();
+    redisContext *owner = client(s);
+    if (!has_own_categories(owner)) SKIP("%s lets no module say so", server_name());
+    expect(owner, "1", "BF.ADD", "k", "anna");
+    redisContext *c = as_user(s, "~*", "+@all", "-@dangerous");
+
+    expect(c, "0", "BF.ADD", "k", "anna");
+    expect(c, "1", "BF.EXISTS", "k", "anna");
+    expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
+    expect_like(c, NOPERM, "BF.LOADCHUNK", "new", "1", "x");
+}
+
+TEST(a_user_of_some_keys_reaches_no_others) {
+    struct server *s = server_shared();
+    redisContext *c = as_user(s, "~app:*", "+@all");
+    expect(c, "1", "BF.ADD", "app:k", "anna");
+    expect_like(c, NOPERM, "BF.ADD", "k", "anna");
+    expect_like(c, NOPERM, "BF.INFO", "k");
+}
+
+TEST(a_key_that_may_be_read_only_is_not_written) {
+    needs(700, "key permissions");
+    struct server *s = server_shared();
+    expect(client(s), "1", "BF.ADD", "k", "anna");
+    redisContext *c = as_user(s, "%R~k", "+@all");
+
+    expect(c, "1", "BF.EXISTS", "k", "anna");
+    expect_like(c, "[1, *]", "BF.SCANDUMP", "k", "0");
+    expect_like(c, NOPERM, "BF.ADD", "k", "bob");
+    expect_like(c, NOPERM, "BF.INSERT", "k", "ITEMS", "bob");
+    expect_like(c, NOPERM, "BF.LOADCHUNK", "k", "1", "x");
+}
+
+TEST(a_key_that_may_be_written_only_is_not_asked) {
+    needs(700, "key permissions");
+    redisContext *c = as_user(server_shared(), "%W~k", "+@all");
+    expect_like(c, NOPERM, "BF.EXISTS", "k", "anna");
+    expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
+}
+
+/* -------------------------------------------------------------------------
+ * MODULE, INFO
+ * ---------------------------------------------------------------------- */
+
+TEST(the_module_is_called_bf_and_has_the_version_clients_gate_on) {
+    redisContext *c = client(server_shared());
+    const redisReply *list = call(c, "MODULE", "LIST");
+    for (size_t i = 0; i < list->elements; i++) {
+        const redisReply *module = list->element[i];
+        if (strcmp(reply_field(module, "name")->str, "bf") != 0) continue;
+        CHECK_INT(reply_field(module, "ver")->integer, 80600);
+        return;
+    }
+    FAIL("MODULE LIST has no bf");
+}
+
+TEST(a_second_module_of_that_name_is_refused) {
+    redisContext *c = client(server_shared());
+    const char *path = realpath(getenv("MODULE") ? getenv("MODULE") : "./bulwark.so", NULL);
+    test_defer(free, (char *)path);
+    expect_like(c, "(error) ERR *", "MODULE", "LOAD", path);
+    expect(c, "1", "BF.ADD", "k", "anna");
+}
+
+static void check_info(redisContext *c, long long filters, long long layers,
+                       long long items) {
+    CHECK_INT(info_int(c, "bf", "bf_filters"), filters);
+    CHECK_INT(info_int(c, "bf", "bf_layers"), layers);
+    CHECK_INT(info_int(c, "bf", "bf_items"), items);
+}
+
+/* Background frees count when they are done. */
+static void wait_for_filters(redisContext *c, long long filters) {
+    WAIT_UNTIL(info_int(c, "bf", "bf_filters") == filters);
+}
+
+TEST(info_counts_filters_layers_items_and_bytes) {
+    redisContext *c = client(server_start());
+    check_info(c, 0, 0, 0);
+    CHECK_INT(info_int(c, "bf", "bf_bytes"), 0);
+
+    expect(c, "OK", "BF.RESERVE", "a", "0.01", "100000");
+    check_info(c, 1, 1, 0);
+    CHECK(info_int(c, "bf", "bf_bytes") >= 100000 * 10 / 8);
+
+    expect(c, "OK", "BF.RESERVE", "b", "0.000001", "2");
+    expect(c, "[1, 1, 1, 0]", "BF.MADD", "b", "anna", "bob", "carol", "anna");
+    check_info(c, 2, 3, 3);
+}
+
+TEST(info_follows_what_happens_to_filters) {
+    redisContext *c = client(server_start());
+    expect(c, "[1, 1]", "BF.MADD", "a", "anna", "bob");
+    expect(c, "1", "BF.ADD", "b", "carol");
+    check_info(c, 2, 2, 3);
+
+    expect(c, "1", "DEL", "a");
+    wait_for_filters(c, 1);
+    check_info(c, 1, 1, 1);
+
+    expect(c, "OK", "RENAME", "b", "c");
+    check_info(c, 1, 1, 1);
+
+    expect(c, "1", "BF.ADD", "d", "dora");
+    expect(c, "OK", "RENAME", "c", "d");
+    wait_for_filters(c, 1);
+    check_info(c, 1, 1, 1);
+
+    expect(c, "OK", "SET", "d", "x");
+    wait_for_filters(c, 0);
+    check_info(c, 0, 0, 0);
+    CHECK_INT(info_int(c, "bf", "bf_bytes"), 0);
+}
+
+TEST(info_counts_again_after_a_restart_and_a_flush) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "k", "0.000001", "2");
+    expect(c, "[1, 1, 1]", "BF.MADD", "k", "anna", "bob", "carol");
+    long long bytes = info_int(c, "bf", "bf_bytes");
+    expect(c, "OK", "SAVE");
+
+    server_kill(s);
+    server_start_again(s);
+    c = client(s);
+    check_info(c, 1, 2, 3);
+    CHECK_INT(info_int(c, "bf", "bf_bytes"), bytes);
+
+    expect(c, "OK", "DEBUG", "RELOAD");
+    wait_for_filters(c, 1);
+    check_info(c, 1, 2, 3);
+
+    expect(c, "OK", "FLUSHALL", "ASYNC");
+    wait_for_filters(c, 0);
+    check_info(c, 0, 0, 0);
+    CHECK_INT(info_int(c, "bf", "bf_bytes"), 0);
+}
+
+TEST(the_info_section_has_its_title) {
+    redisContext *c = client(server_shared());
+    CHECK(strstr(call(c, "INFO", "bf")->str, "# bf_filters\r\n") != NULL);
+    CHECK(strstr(call(c, "INFO", "everything")->str, "# bf_filters\r\n") != NULL);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* server.c - starts, watches and ends server processes; see server.h. */
+
+#include "server.h"
+
+#include "../check.h"
+#include "wait.h"
+#include "workspace.h"
+
+#include <fcntl.h>
+#include <hiredis/hiredis.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    /* Below the range the kernel hands to outgoing connections, which would
+     * race with us; and a cluster's bus (port + 10000) stays below 65536. */
+    FIRST_PORT = 21000,
+    PORTS = 11000,
+
+    START_ATTEMPTS = 20,  /* Somebody else may take the port first. */
+    SHOWN_LINES = 30,     /* The last ones of a log, ... */
+    SHOWN_OF_REPORT = 60, /* ... or the first ones of the report in it. */
+};
+
+/* A log that holds one of these tells of a fault, even if the server lived on:
+ * a crashed child is only mentioned there. */
+static const char *const trouble_words[] = {
+    "BUG REPORT START", "Sanitizer:",          "runtime error:", "Invalid read of",
+    "Invalid write of", "uninitialised value", "Invalid free()", "ASSERTION FAILED ===",
+};
+
+static struct server *shared;
+static const char *shared_by; /* test_file() */
+static bool shared_in_use;    /* by the running test */
+
+/* -------------------------------------------------------------------------
+ * Files
+ * ---------------------------------------------------------------------- */
+
+static char *path_in(const struct server *s, const char *name) {
+    char *path;
+    if (asprintf(&path, "%s/%s", s->directory, name) < 0) FAIL("no memory");
+    return path;
+}
+
+const char *server_file(const struct server *s, const char *name) {
+    char *path = path_in(s, name);
+    test_defer(free, path);
+    return path;
+}
+
+const char *server_log(const struct server *s) {
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    FILE *in = fopen(server_file(s, "log"), "r");
+    if (in) fseeko(in, s->log_start, SEEK_SET);
+    for (int ch; in && (ch = getc(in)) != EOF;)
+        putc(ch ? ch : '?', out); /* One string, whatever the server printed. */
+    if (in) fclose(in);
+    fclose(out);
+    test_defer(free, text);
+    return text;
+}
+
+static off_t log_size(const struct server *s) {
+    struct stat st;
+    return stat(server_file(s, "log"), &st) == 0 ? st.st_size : 0;
+}
+
+/* What the log tells of: where it begins in the text, or NULL. */
+static const char *find_trouble(const char *log) {
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof trouble_words / sizeof *trouble_words; i++) {
+        const char *at = strstr(log, trouble_words[i]);
+        if (at && (!first || at < first)) first = at;
+    }
+    return first;
+}
+
+static const char *line_start(const char *text, const char *at) {
+    while (at > text && at[-1] != '\n')
+        at--;
+    return at;
+}
+
+static const char *last_lines(const char *text, int lines) {
+    const char *at = text + strlen(text);
+    for (int i = 0; i < lines && at > text; i++)
+        at = line_start(text, at - 1);
+    return at;
+}
+
+static void show_lines(const char *line, int most) {
+    for (int i = 0; i < most && *line; i++) {
+        size_t len = strcspn(line, "\n");
+        test_print("| %.*s", (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+}
+
+static void show_log(const struct server *s) {
+    const char *log = server_log(s), *report = find_trouble(log);
+    test_print("log of the server at port %d:", s->port);
+    if (report)
+        show_lines(line_start(log, report), SHOWN_OF_REPORT);
+    else
+        show_lines(last_lines(log, SHOWN_LINES), SHOWN_LINES);
+}
+
+static const char *module_path(void) {
+    const char *path = getenv("MODULE");
+    char *absolute = realpath(path && *path ? path : "./bulwark.so", NULL);
+    if (!absolute) FAIL("no module: build ./bulwark.so or set MODULE");
+    test_defer(free, absolute);
+    return absolute;
+}
+
+static void write_config(const struct server *s) {
+    FILE *out = fopen(server_file(s, "server.conf"), "w");
+    if (!out) FAIL("cannot write in %s", s->directory);
+    fprintf(out,
+            "port %d\nbind 127.0.0.1\ndir \"%s\"\ndaemonize no\nlogfile \"\"\n"
+            "save \"\"\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n",
+            s->port, s->directory);
+    if (server_speaks(700)) fprintf(out, "enable-debug-command yes\nshutdown-timeout 0\n");
+    if (s->options.config) fprintf(out, "%s\n", s->options.config);
+    if (!s->options.without_module)
+        fprintf(out, "loadmodule \"%s\" %s\n", module_path(),
+                s->options.module_args ? s->options.module_args : "");
+    fclose(out);
+}
+
+/* -------------------------------------------------------------------------
+ * Processes
+ * ---------------------------------------------------------------------- */
+
+static bool port_is_free(int port) {
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    bool is_free = bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
+    close(fd);
+    return is_free;
+}
+
+/* Starting points differ between programs that run at the same time. */
+static int free_port(void) {
+    static unsigned next;
+    if (!next) next = (unsigned)getpid() * 97u;
+    for (int i = 0; i < PORTS; i++) {
+        int port = FIRST_PORT + (int)(next++ % PORTS);
+        if (port_is_free(port) && port_is_free(port + 10000)) return port;
+    }
+    FAIL("no free port");
+}
+
+/* hiredis' sockets are not close-on-exec: a server that inherited one would keep
+ * a connection open that the test has closed. */
+_Noreturn static void become_server(const char *config, int log, pid_t parent) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); /* It died before prctl. */
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(log, 1);
+    dup2(log, 2);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    if (getenv("SERVER_PRELOAD")) setenv("LD_PRELOAD", getenv("SERVER_PRELOAD"), 1);
+    execlp(server_binary(), server_binary(), config, (char *)NULL);
+    dprintf(2, "cannot run %s\n", server_binary());
+    _exit(127);
+}
+
+static void spawn(struct server *s) {
+    write_config(s);
+    const char *config = server_file(s, "server.conf");
+    int log = open(server_file(s, "log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    pid_t parent = getpid();
+    fflush(stdout);
+    s->pid = fork();
+    if (s->pid == 0) become_server(config, log, parent);
+    close(log);
+    if (s->pid < 0) FAIL("cannot fork");
+    setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */
+    workspace_guard(s->pid);
+    s->down_is_fine = false;
+}
+
+/* Notice a process that has ended. Returns whether it is down. */
+static bool is_down(struct server *s) {
+    if (s->pid && waitpid(s->pid, &s->exit_status, WNOHANG) == s->pid) {
+        workspace_release(s->pid);
+        s->pid = 0;
+    }
+    return s->pid == 0;
+}
+
+/* The group goes with it: a child that saves must not write into a directory that
+ * is being removed. */
+void server_kill(struct server *s) {
+    s->down_is_fine = true;
+    if (is_down(s)) return;
+    kill(-s->pid, SIGKILL);
+    waitpid(s->pid, &s->exit_status, 0);
+    workspace_release(s->pid);
+    s->pid = 0;
+}
+
+void server_wait_for_end(struct server *s) {
+    s->down_is_fine = true;
+    WAIT_UNTIL(is_down(s));
+}
+
+void server_shutdown(struct server *s) {
+    kill(s->pid, SIGTERM);
+    server_wait_for_end(s);
+    if (s->exit_status != 0) FAIL("the server at port %d left with an error", s->port);
+}
+
+void server_pause(struct server *s) {
+    kill(s->pid, SIGSTOP);
+}
+
+void server_resume(struct server *s) {
+    kill(s->pid, SIGCONT);
+}
+
+/* -------------------------------------------------------------------------
+ * Starting
+ * ---------------------------------------------------------------------- */
+
+static bool reply_holds(redisReply *reply, const char *text) {
+    bool holds = reply && reply->str && strstr(reply->str, text);
+    if (reply) freeReplyObject(reply);
+    return holds;
+}
+
+/* Answers PING, has loaded its data, and is the process we started: the port may
+ * belong to somebody else's server while ours is failing to get it. */
+static bool answers(const struct server *s) {
+    char ours[32];
+    snprintf(ours, sizeof ours, "process_id:%d\r", (int)s->pid);
+    struct timeval limit = {1, 0};
+    redisContext *c = redisConnectWithTimeout("127.0.0.1", s->port, limit);
+    bool yes = c && !c->err && redisSetTimeout(c, limit) == REDIS_OK &&
+               reply_holds(redisCommand(c, "PING"), "PONG") &&
+               reply_holds(redisCommand(c, "INFO server"), ours);
+    if (c) redisFree(c);
+    return yes;
+}
+
+static void spawn_and_wait(struct server *s) {
+    spawn(s);
+    WAIT_UNTIL(is_down(s) || answers(s));
+}
+
+static bool lost_its_port(const struct server *s) {
+    return strstr(server_log(s), "Address already in use") != NULL;
+}
+
+/* Leaves it up, or down by its own decision. */
+static void spawn_at_some_port(struct server *s) {
+    for (int i = 0; i < START_ATTEMPTS; i++) {
+        s->port = free_port();
+        s->log_start = log_size(s);
+        spawn_and_wait(s);
+        if (s->pid || !lost_its_port(s)) return;
+    }
+}
+
+static void must_be_up(const struct server *s) {
+    if (!s->pid) FAIL("the server at port %d did not start", s->port);
+}
+
+void server_start_again(struct server *s) {
+    if (s->pid) FAIL("the server at port %d is up already", s->port);
+    WAIT_UNTIL(port_is_free(s->port));
+    spawn_and_wait(s);
+    must_be_up(s);
+}
+
+/* -------------------------------------------------------------------------
+ * The end of a test
+ * ---------------------------------------------------------------------- */
+
+static void show_if_failed(void *what) {
+    if (test_failed()) show_log(what);
+}
+
+static void discard(void *what) {
+    struct server *s = what;
+    remove_tree(s->directory);
+    free(s->directory);
+    free(s);
+}
+
+static bool in_trouble(const struct server *s) {
+    return find_trouble(server_log(s)) != NULL;
+}
+
+static bool died(struct server *s) {
+    return is_down(s) && !s->down_is_fine;
+}
+
+static void judge(const struct server *s, bool has_died) {
+    bool by_signal = WIFSIGNALED(s->exit_status);
+    if (has_died)
+        FAIL("the server at port %d ended unasked (%s %d)", s->port,
+             by_signal ? "signal" : "exit code",
+             by_signal ? WTERMSIG(s->exit_status) : WEXITSTATUS(s->exit_status));
+    if (in_trouble(s)) FAIL("the server at port %d reports a fault", s->port);
+}
+
+static void end_server(void *what) {
+    struct server *s = what;
+    bool has_died = died(s);
+    server_kill(s);
+    test_defer(discard, s);
+    test_defer(show_if_failed, s);
+    judge(s, has_died);
+}
+
+static struct server *new_server(struct server_options options) {
+    struct server *s = calloc(1, sizeof *s);
+    if (!s) FAIL("no memory");
+    s->options = options;
+    s->directory = workspace_new_directory();
+    s->down_is_fine = true; /* Not started yet. */
+    return s;
+}
+
+struct server *server_start_with(struct server_options options) {
+    struct server *s = new_server(options);
+    test_defer(end_server, s);
+    spawn_at_some_port(s);
+    must_be_up(s);
+    return s;
+}
+
+const char *server_refusal_with(struct server_options options) {
+    struct server *s = new_server(options);
+    test_defer(end_server, s);
+    spawn_at_some_port(s);
+    s->down_is_fine = true;
+    if (s->pid) FAIL("the server came up");
+    return server_log(s);
+}
+
+/* -------------------------------------------------------------------------
+ * The shared one
+ * ---------------------------------------------------------------------- */
+
+static void give_up_shared(void) {
+    struct server *s = shared;
+    shared = NULL;
+    end_server(s);
+}
+
+static void settle_shared(void *what) {
+    (void)what;
+    shared_in_use = false;
+    if (test_failed() || is_down(shared) || in_trouble(shared)) give_up_shared();
+}
+
+static void empty(struct server *s) {
+    redisContext *c = redisConnect("127.0.0.1", s->port);
+    redisReply *reply = c && !c->err ? redisCommand(c, "FLUSHALL") : NULL;
+    bool done = reply != NULL;
+    if (reply) freeReplyObject(reply);
+    if (c) redisFree(c);
+    if (!done) FAIL("cannot empty the shared server");
+}
+
+struct server *server_shared(void) {
+    if (shared_in_use) return shared;
+    if (shared && strcmp(shared_by, test_file()) != 0) give_up_shared();
+
+    bool fresh = shared == NULL;
+    if (fresh) shared = new_server((struct server_options){.unused = 0});
+    shared_by = test_file();
+    shared_in_use = true;
+    test_defer(settle_shared, NULL);
+
+    if (fresh) spawn_at_some_port(shared);
+    must_be_up(shared);
+    shared->log_start = log_size(shared);
+    empty(shared);
+    return shared;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* zoo.c - filters of every sort; see zoo.h. */
+
+#include "zoo.h"
+
+#include "../check.h"
+#include "client.h"
+#include "dump.h"
+#include "refusal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTIAL "(error) ERR filter is partially loaded"
+
+/* key, error, capacity, expansion, numbers added */
+static const struct {
+    const char *key, *error, *capacity, *expansion;
+    long items;
+} reserved[] = {
+    {"empty", "0.01", "1000", "2", 0},
+    {"well-sized", "0.01", "5000", "2", 4000},
+    {"full", "0.000001", "100", "0", 100},
+    {"grown", "0.01", "20", "2", 6000},
+    {"in equal steps", "0.001", "50", "1", 1000},
+    {"coarse", "0.4", "3000", "2", 4000},
+    {"fine", "0.000000001", "300", "3", 1000},
+    {"one bit or two", "0.9", "1", "2", 5},
+    {"several chunks", "0.01", "2000000", "2", 5000},
+};
+
+enum { RESERVED = sizeof reserved / sizeof *reserved };
+
+static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};
+
+void zoo_fill(redisContext *c) {
+    for (int i = 0; i < RESERVED; i++) {
+        expect(c, "OK", "BF.RESERVE", reserved[i].key, reserved[i].error,
+               reserved[i].capacity, "EXPANSION", reserved[i].expansion);
+        add_numbers(c, reserved[i].key, 0, reserved[i].items);
+    }
+    expect(c, "#t", "BF.ADD", "made by an add", "anna");
+    expectf(c, "[#t, #t]", "BF.INSERT odd ITEMS %s %b", "", odd_item, sizeof odd_item);
+
+    const struct dump *d = dump_filter(c, "several chunks");
+    load_filter(c, "loaded", d);
+    load_pieces(c, "partial", d, 0, 2);
+}
+
+void zoo_check_members(redisContext *c) {
+    for (int i = 0; i < RESERVED; i++)
+        CHECK_INT(count_missing(c, reserved[i].key, 0, reserved[i].items), 0);
+    expect(c, "#t", "BF.EXISTS", "made by an add", "anna");
+    expectf(c, "[#t, #t]", "BF.MEXISTS odd %s %b", "", odd_item, sizeof odd_item);
+    CHECK_INT(count_missing(c, "loaded", 0, 5000), 0);
+    CHECK_INT(count_missing(c, "partial", 0, 10000), 0);
+}
+
+void zoo_check_partial(redisContext *c) {
+    long long before = changes(c);
+    expect(c, PARTIAL, "BF.ADD", "partial", "anna");
+    expect(c, PARTIAL, "BF.MADD", "partial", "anna", "bob");
+    expect(c, PARTIAL, "BF.INSERT", "partial", "ITEMS", "anna");
+    CHECK_INT(changes(c), before);
+}
+
+void zoo_complete_partial(redisContext *c) {
+    const struct dump *d = dump_filter(c, "several chunks");
+    load_pieces(c, "partial", d, 2, d->npieces);
+    CHECK_DUMP(dump_filter(c, "partial"), d);
+    CHECK(count_missing(c, "partial", 100000, 110000) > 9800);
+}
+
+static int by_name(const void *a, const void *b) {
+    const redisReply *const *x = a, *const *y = b;
+    return strcmp((*x)->str, (*y)->str);
+}
+
+const char *zoo_state(redisContext *c) {
+    redisReply *keys = call(c, "KEYS", "*");
+    qsort(keys->element, keys->elements, sizeof *keys->element, by_name);
+
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    for (size_t i = 0; i < keys->elements; i++)
+        fprintf(out, "%s: %s\n", keys->element[i]->str,
+                key_state(c, keys->element[i]->str));
+    fclose(out);
+    test_defer(free, text);
+    return text;
+}
