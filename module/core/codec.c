@@ -286,6 +286,7 @@ size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *
     const unsigned char *piece = chain_piece(c, offset + zeros, &length);
     if (length > end - offset - zeros) length = end - offset - zeros;
     if (length > room - CODEC_CHUNK_HEADER) length = room - CODEC_CHUNK_HEADER;
+    if (zeros >= ZEROS_MAX) length = 0; /* more zeros may follow, for the next chunk */
 
     memcpy(out, magic[CODEC_CHUNK], MAGIC_LENGTH);
     store_u64(out + 8, c->identity);

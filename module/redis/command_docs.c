@@ -90,12 +90,8 @@ static RedisModuleCommandArg loadchunk_args[] = {
 
 static RedisModuleCommandKeySpec key_read[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS);
-static RedisModuleCommandKeySpec key_made[] =
+static RedisModuleCommandKeySpec key_written[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT);
-/* Adding tells whether the item was there: it reads, too. */
-static RedisModuleCommandKeySpec key_added_to[] = KEY_SPEC(
-    REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_ACCESS | REDISMODULE_CMD_KEY_INSERT);
-
 static const struct doc {
     const char *command;
     int arity;
@@ -104,16 +100,16 @@ static const struct doc {
     RedisModuleCommandKeySpec *key;
     RedisModuleCommandArg *args;
 } docs[] = {
-    {"bf.reserve", -4, "Creates an empty Bloom filter.", "O(1)", key_made, reserve_args},
+    {"bf.reserve", -4, "Creates an empty Bloom filter.", "O(1)", key_written, reserve_args},
     {"bf.add", 3, "Adds an item to a Bloom filter, which is created if there is none.",
-     "O(L), where L is the number of layers", key_added_to, item_args},
+     "O(L), where L is the number of layers", key_written, item_args},
     {"bf.madd", -3, "Adds items to a Bloom filter, which is created if there is none.",
-     "O(N*L), where N is the number of items and L the number of layers", key_added_to,
+     "O(N*L), where N is the number of items and L the number of layers", key_written,
      items_args},
     {"bf.insert", -4,
      "Adds items to a Bloom filter, with options for the one that is created if there is "
      "none.",
-     "O(N*L), where N is the number of items and L the number of layers", key_added_to,
+     "O(N*L), where N is the number of items and L the number of layers", key_written,
      insert_args},
     {"bf.exists", 3, "Tells whether an item may have been added to a Bloom filter.",
      "O(L), where L is the number of layers", key_read, item_args},
@@ -130,7 +126,7 @@ static const struct doc {
     {"bf.scandump", 3, "Returns a piece of a Bloom filter, to be loaded with BF.LOADCHUNK.",
      "O(1) for each piece of at most 1 MiB", key_read, scandump_args},
     {"bf.loadchunk", 4, "Loads a piece that BF.SCANDUMP returned.",
-     "O(N), where N is the length of the piece", key_made, loadchunk_args},
+     "O(N), where N is the length of the piece", key_written, loadchunk_args},
 };
 
 int command_docs_register(RedisModuleCtx *ctx) {

@@ -23,7 +23,7 @@
 
 /* Longer chains and larger arrays take time, and show no more. */
 #define LAYERS 24
-#define BYTES  (UINT64_C(1) << 20)
+#define BYTES  (UINT64_C(1) << 18)
 
 #define BATCH 200
 
@@ -153,7 +153,8 @@ static void grow(void) {
     struct filter plan;
     enum bloom_status status = plan_next(feed_number(&in, 2), &plan);
     if (status < 0) {
-        MUST(c->expansion == 0 || status == BLOOM_TOO_BIG || status == BLOOM_RATE_TOO_SMALL);
+        MUST(c->expansion == 0 || status == BLOOM_TOO_BIG ||
+             status == BLOOM_RATE_TOO_SMALL);
         return;
     }
     if (!may_grow(plan.bytes)) return;
@@ -305,7 +306,8 @@ static struct chain *new_chain(void) {
     if (!c) return NULL;
     status = plan_next(capacity, &plan);
     if (capacity < 1 || capacity > CHAIN_CAPACITY_MAX) MUST(status == BLOOM_BAD_CAPACITY);
-    if (status == BLOOM_OK && may_grow(plan.bytes) && carry_out(&plan) == BLOOM_OK) return c;
+    if (status == BLOOM_OK && may_grow(plan.bytes) && carry_out(&plan) == BLOOM_OK)
+        return c;
     chain_free(c);
     return NULL;
 }

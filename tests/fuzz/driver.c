@@ -34,6 +34,12 @@ enum {
 extern void __sanitizer_set_death_callback(void (*call)(void));
 #pragma weak __sanitizer_set_death_callback
 
+/* The undefined-behaviour sanitizer is to end in a signal, so that the input is kept. */
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void) {
+    return "abort_on_error=1:print_stacktrace=1";
+}
+
 struct sample {
     uint8_t *bytes;
     size_t length;
@@ -298,6 +304,7 @@ int main(int argc, char **argv) {
         if (argv[i][0] != '-') replay(argv[i]);
     if (now.runs > 0 || now.seconds > 0) {
         printf("seed %llu\n", (unsigned long long)now.seed);
+        fflush(stdout);
         fuzz();
     }
     for (size_t i = 0; i < now.npool; i++)

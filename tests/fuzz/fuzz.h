@@ -76,8 +76,9 @@ static inline uint64_t roll(struct dice *d) {
     return z ^ (z >> 31);
 }
 
+/* A limit of 0 stands for 2^64. */
 static inline uint64_t roll_below(struct dice *d, uint64_t limit) {
-    return roll(d) % limit;
+    return limit > 0 ? roll(d) % limit : roll(d);
 }
 
 #endif

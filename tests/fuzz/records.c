@@ -23,15 +23,18 @@ enum {
     H_CHAIN = 64,
 
     C_KIND = H_CHAIN,
-    C_RESERVED = H_CHAIN + 1,
+    C_VARIANT = H_CHAIN + 1,
+    C_RESERVED = H_CHAIN + 2,
     C_EXPANSION = H_CHAIN + 4,
     C_IDENTITY = H_CHAIN + 8,
     C_SECRET = H_CHAIN + 16,
-    C_ERROR = H_CHAIN + 32,
-    C_FOLLOWS = H_CHAIN + 40,
-    C_LAYERS = H_CHAIN + 48,
-    C_RESERVED2 = H_CHAIN + 52,
-    LAYERS = H_CHAIN + 56,
+    C_SECOND = H_CHAIN + 32,
+    C_ERROR = H_CHAIN + 48,
+    C_PARAMETER = H_CHAIN + 56,
+    C_FOLLOWS = H_CHAIN + 64,
+    C_LAYERS = H_CHAIN + 72,
+    C_RESERVED2 = H_CHAIN + 76,
+    LAYERS = H_CHAIN + 80,
 
     L_PROBES = 0,
     L_SECTORS = 2,
@@ -63,16 +66,16 @@ struct field {
 };
 
 static const struct field header_fields[] = {
-    {0, 8},           {H_VERSION, 2},  {H_CHAINS, 2},   {H_FLAGS, 4},    {H_STATE, 1},
-    {H_RESERVED, 1},  {H_DOUBT, 2},    {H_SECTIONS, 4}, {H_LEASE, 8},    {H_VOUCHED, 8},
-    {H_TOKEN, 8},     {H_START, 8},    {H_RECEIVED, 8}, {C_KIND, 1},     {C_RESERVED, 1},
-    {C_EXPANSION, 4}, {C_IDENTITY, 8}, {C_SECRET, 8},   {C_ERROR, 8},    {C_FOLLOWS, 8},
-    {C_LAYERS, 4},    {C_RESERVED2, 4}};
-static const struct field layer_fields[] = {
-    {L_PROBES, 2},   {L_SECTORS, 2}, {L_RESERVED, 4}, {L_BYTES, 8},
-    {L_CAPACITY, 8}, {L_ITEMS, 8},   {L_ERROR, 8},    {L_MODEL, 8}};
-static const struct field chunk_fields[] = {
-    {0, 8}, {K_IDENTITY, 8}, {K_LAYERS, 4}, {K_RESERVED, 4}, {K_OFFSET, 8}, {K_ZEROS, 8}};
+    {0, 8},          {H_VERSION, 2},   {H_CHAINS, 2},   {H_FLAGS, 4},  {H_STATE, 1},
+    {H_RESERVED, 1}, {H_DOUBT, 2},     {H_SECTIONS, 4}, {H_LEASE, 8},  {H_VOUCHED, 8},
+    {H_TOKEN, 8},    {H_START, 8},     {H_RECEIVED, 8}, {C_KIND, 1},   {C_VARIANT, 1},
+    {C_RESERVED, 2}, {C_EXPANSION, 4}, {C_IDENTITY, 8}, {C_SECRET, 8}, {C_SECOND, 8},
+    {C_ERROR, 8},    {C_PARAMETER, 8}, {C_FOLLOWS, 8},  {C_LAYERS, 4}, {C_RESERVED2, 4}};
+static const struct field layer_fields[] = {{L_PROBES, 2}, {L_SECTORS, 2},  {L_RESERVED, 4},
+                                            {L_BYTES, 8},  {L_CAPACITY, 8}, {L_ITEMS, 8},
+                                            {L_ERROR, 8},  {L_MODEL, 8}};
+static const struct field chunk_fields[] = {{0, 8},          {K_IDENTITY, 8}, {K_LAYERS, 4},
+                                            {K_RESERVED, 4}, {K_OFFSET, 8},   {K_ZEROS, 8}};
 static const struct field growth_fields[] = {
     {0, 8}, {G_IDENTITY, 8}, {G_NUMBER, 4}, {G_RESERVED, 4}};
 
@@ -105,8 +108,9 @@ static const uint64_t whole[] = {
     UINT64_MAX,
 };
 
-static const double rates[] = {0,   -0.0,  1,        -1,        0.5,  0.01,     1e-6, 1e-18,
-                               1e-300, 5e-324, 0.9999999, 1.0000001, 2.0, INFINITY, NAN,  -INFINITY};
+static const double rates[] = {0,    -0.0,     1,      -1,       0.5,       0.01,
+                               1e-6, 1e-18,    1e-300, 5e-324,   0.9999999, 1.0000001,
+                               2.0,  INFINITY, NAN,    -INFINITY};
 
 /* ---- sequences ---- */
 
@@ -125,6 +129,19 @@ size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *re
 
 /* ---- records ---- */
 
+static void add_layer(struct shape *s, uint64_t bytes) {
+    s->total += bytes;
+    if (s->layers < SHAPE_LAYERS) s->ends[s->layers] = s->total;
+    s->layers++;
+}
+
+/* How many bytes there are from the offset on in one layer. */
+static uint64_t room_in_layer(const struct shape *s, uint64_t offset) {
+    for (uint32_t i = 0; i < s->layers && i < SHAPE_LAYERS; i++)
+        if (offset < s->ends[i]) return s->ends[i] - offset;
+    return 0;
+}
+
 static void start(uint8_t *out, size_t length, unsigned char type) {
     memset(out, 0, length);
     memcpy(out, "BULWARK", 7);
@@ -135,7 +152,7 @@ static void make_layer(uint8_t *out, struct dice *d) {
     static const uint16_t sectors[] = {2, 4, 8};
     store_u16(out + L_PROBES, (uint16_t)(1 + roll_below(d, 4)));
     store_u16(out + L_SECTORS, sectors[roll_below(d, 3)]);
-    store_u64(out + L_BYTES, 64 * (1 + roll_below(d, roll_below(d, 4) ? 8 : 200)));
+    store_u64(out + L_BYTES, 64 * (1 + roll_below(d, roll_below(d, 4) ? 8 : 60)));
     store_u64(out + L_CAPACITY, 1 + roll_below(d, 300));
     store_u64(out + L_ITEMS, roll_below(d, 2) ? 0 : roll_below(d, 400));
     store_f64(out + L_ERROR, 0.1 / (double)(1 + roll_below(d, 1000)));
@@ -144,27 +161,28 @@ static void make_layer(uint8_t *out, struct dice *d) {
 
 size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
                      struct shape *shape) {
-    *shape = (struct shape){roll(d), 1 + (uint32_t)roll_below(d, layers), 0, 0};
-    size_t length = LAYERS + shape->layers * LAYER;
+    layers = 1 + (uint32_t)roll_below(d, layers);
+    size_t length = LAYERS + layers * LAYER;
+    *shape = (struct shape){.identity = roll(d)};
     start(out, length, 0x81);
     store_u16(out + H_VERSION, 1);
     store_u16(out + H_CHAINS, 1);
     out[C_KIND] = 1;
-    store_u32(out + C_EXPANSION, (uint32_t)(roll_below(d, 4) + (shape->layers > 1)));
+    store_u32(out + C_EXPANSION, (uint32_t)(roll_below(d, 4) + (layers > 1)));
     store_u64(out + C_IDENTITY, shape->identity);
     store_u64(out + C_SECRET, roll(d));
     store_u64(out + C_SECRET + 8, roll(d));
     store_f64(out + C_ERROR, 0.01);
-    store_u32(out + C_LAYERS, shape->layers);
-    for (uint32_t i = 0; i < shape->layers; i++) {
+    store_u32(out + C_LAYERS, layers);
+    for (uint32_t i = 0; i < layers; i++) {
         uint8_t *layer = out + LAYERS + i * LAYER;
         make_layer(layer, d);
-        shape->total += load_u64(layer + L_BYTES);
+        add_layer(shape, load_u64(layer + L_BYTES));
     }
     store_u64(out + C_FOLLOWS, shape->total);
     if (roll_below(d, 4) == 0) {
         store_u32(out + H_FLAGS, 1);
-        for (uint32_t i = 0; i < shape->layers; i++)
+        for (uint32_t i = 0; i < layers; i++)
             store_u64(out + LAYERS + i * LAYER + L_ITEMS, 0);
         shape->there = shape->total;
     }
@@ -185,7 +203,8 @@ size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,
     store_u64(out + K_IDENTITY, shape->identity);
     store_u32(out + K_LAYERS, shape->layers);
     store_u64(out + K_OFFSET, shape->there);
-    uint64_t zeros = choose_zeros(out, d, left), bytes = left - zeros;
+    uint64_t zeros = choose_zeros(out, d, left);
+    uint64_t bytes = room_in_layer(shape, shape->there + zeros);
     if (bytes > room) bytes = room;
     if (bytes > RECORD_MAX - CHUNK) bytes = RECORD_MAX - CHUNK;
     for (uint64_t i = 0; i < bytes; i++)
@@ -200,8 +219,7 @@ size_t record_growth(uint8_t out[RECORD_MAX], struct dice *d, struct shape *shap
     store_u32(out + G_NUMBER, shape->layers);
     make_layer(out + G_LAYER, d);
     store_u64(out + G_LAYER + L_ITEMS, 0);
-    shape->layers++;
-    shape->total += load_u64(out + G_LAYER + L_BYTES);
+    add_layer(shape, load_u64(out + G_LAYER + L_BYTES));
     shape->there += load_u64(out + G_LAYER + L_BYTES);
     return GROWTH;
 }
@@ -215,7 +233,8 @@ struct record {
     size_t length;
 };
 
-static struct record records[RECORDS];
+static struct record store[RECORDS];
+static struct record *records[RECORDS]; /* in order; the unused ones at the end */
 static size_t nrecords;
 
 /* The sequence as its records say it is. */
@@ -224,9 +243,11 @@ static int has_header;
 
 static void take_apart(const uint8_t *data, size_t length) {
     struct feed in = {data, length};
+    for (size_t i = 0; i < RECORDS; i++)
+        records[i] = &store[i];
     for (nrecords = 0; in.left > 0 && nrecords < RECORDS; nrecords++) {
         struct feed r = records_next(&in);
-        struct record *to = &records[nrecords];
+        struct record *to = records[nrecords];
         to->length = r.left < RECORD_MAX ? r.left : RECORD_MAX;
         if (to->length > 0) memcpy(to->bytes, r.at, to->length);
     }
@@ -235,7 +256,7 @@ static void take_apart(const uint8_t *data, size_t length) {
 static size_t put_together(uint8_t *data, size_t max) {
     size_t length = 0;
     for (size_t i = 0; i < nrecords; i++)
-        length = records_append(data, length, max, records[i].bytes, records[i].length);
+        length = records_append(data, length, max, records[i]->bytes, records[i]->length);
     return length;
 }
 
@@ -252,9 +273,9 @@ static enum type type_of(const struct record *r) {
 
 /* ---- repair ---- */
 
-/* One repair in 32 is left out. */
+/* One repair in 64 is left out. */
 static int lazy(struct dice *d) {
-    return roll_below(d, 32) == 0;
+    return roll_below(d, 64) == 0;
 }
 
 static void must_be(uint8_t *at, unsigned bytes, uint64_t value, struct dice *d) {
@@ -296,7 +317,11 @@ static void repair_header(struct record *r, struct dice *d) {
     must_be(at + H_FLAGS, 4, load_u32(at + H_FLAGS) & 1, d);
     must_be(at + H_RESERVED, 1, 0, d);
     must_be(at + C_KIND, 1, 1, d);
-    must_be(at + C_RESERVED, 3, 0, d);
+    must_be(at + C_VARIANT, 1, 0, d);
+    must_be(at + C_RESERVED, 2, 0, d);
+    must_be(at + C_SECOND, 8, 0, d);
+    must_be(at + C_SECOND + 8, 8, 0, d);
+    must_be(at + C_PARAMETER, 8, 0, d);
     must_be(at + C_RESERVED2, 4, 0, d);
     if (load_u32(at + C_EXPANSION) > 32768) must_be(at + C_EXPANSION, 4, 2, d);
     must_be_rate(at + C_ERROR, d);
@@ -331,10 +356,9 @@ static void repair_chunk(struct record *r, struct dice *d) {
         must_be(at + K_OFFSET, 8, now.there, d);
     uint64_t offset = load_u64(at + K_OFFSET), left = now.total - offset;
     if (offset > now.there) return; /* One that is wrong on purpose. */
-    uint64_t bytes = r->length - CHUNK;
-    if (bytes > left && !lazy(d)) r->length = CHUNK + (size_t)(bytes = left);
-    if (load_u64(at + K_ZEROS) > left - (bytes < left ? bytes : left) && !lazy(d))
-        store_u64(at + K_ZEROS, bytes < left ? left - bytes : 0);
+    if (load_u64(at + K_ZEROS) > left) must_be(at + K_ZEROS, 8, roll_below(d, left + 1), d);
+    uint64_t room = room_in_layer(&now, offset + load_u64(at + K_ZEROS));
+    if (r->length - CHUNK > room && !lazy(d)) r->length = CHUNK + (size_t)room;
 }
 
 static void repair_growth(struct record *r, struct dice *d) {
@@ -354,23 +378,22 @@ static void see_header(const struct record *r) {
     if (has_header) return;
     const uint8_t *at = r->bytes;
     has_header = 1;
-    now = (struct shape){load_u64(at + C_IDENTITY), load_u32(at + C_LAYERS), 0, 0};
+    now = (struct shape){.identity = load_u64(at + C_IDENTITY)};
     for (size_t l = LAYERS; l < layers_end(r); l += LAYER)
-        now.total += load_u64(at + l + L_BYTES);
+        add_layer(&now, load_u64(at + l + L_BYTES));
     if (load_u32(at + H_FLAGS) & 1) now.there = now.total;
 }
 
 static void see_chunk(const struct record *r) {
-    uint64_t end = load_u64(r->bytes + K_OFFSET) + load_u64(r->bytes + K_ZEROS) +
-                   (r->length - CHUNK);
+    uint64_t end =
+        load_u64(r->bytes + K_OFFSET) + load_u64(r->bytes + K_ZEROS) + (r->length - CHUNK);
     if (end > now.there && end <= now.total) now.there = end;
 }
 
 static void see_growth(const struct record *r) {
     uint64_t bytes = load_u64(r->bytes + G_LAYER + L_BYTES);
     if (now.there < now.total || load_u32(r->bytes + G_NUMBER) != now.layers) return;
-    now.layers++;
-    now.total += bytes;
+    add_layer(&now, bytes);
     now.there += bytes;
 }
 
@@ -379,7 +402,7 @@ static void walk(size_t n, struct dice *d) {
     has_header = 0;
     now = (struct shape){0};
     for (size_t i = 0; i < n; i++) {
-        struct record *r = &records[i];
+        struct record *r = records[i];
         switch (type_of(r)) {
         case HEADER_RECORD:
             if (d) repair_header(r, d);
@@ -453,13 +476,18 @@ static void add_section(struct record *r, struct dice *d) {
     store_u32(r->bytes + H_SECTIONS, load_u32(r->bytes + H_SECTIONS) + 1);
 }
 
+/* An unused record takes the place, and the others move up. */
+static struct record *make_room(size_t at) {
+    struct record *r = records[nrecords++];
+    memmove(&records[at + 1], &records[at], (nrecords - 1 - at) * sizeof *records);
+    return records[at] = r;
+}
+
 static void insert_record(struct dice *d) {
     if (nrecords == RECORDS) return;
-    size_t at = nrecords == 0 ? 0 : roll_below(d, nrecords + 1);
+    size_t at = roll_below(d, nrecords + 1);
     walk(at, NULL);
-    memmove(&records[at + 1], &records[at], (nrecords - at) * sizeof *records);
-    nrecords++;
-    struct record *r = &records[at];
+    struct record *r = make_room(at);
     struct shape shape = now;
     switch (has_header ? roll_below(d, 8) : 0) {
     case 0:
@@ -476,17 +504,17 @@ static void insert_record(struct dice *d) {
 }
 
 static void remove_record(size_t at) {
+    struct record *r = records[at];
     nrecords--;
     memmove(&records[at], &records[at + 1], (nrecords - at) * sizeof *records);
+    records[nrecords] = r;
 }
 
-static void repeat_record(size_t from, struct dice *d) {
+static void repeat_record(const struct record *from, struct dice *d) {
     if (nrecords == RECORDS) return;
-    size_t at = roll_below(d, nrecords + 1);
-    struct record copy = records[from];
-    memmove(&records[at + 1], &records[at], (nrecords - at) * sizeof *records);
-    nrecords++;
-    records[at] = copy;
+    struct record *r = make_room(roll_below(d, nrecords + 1));
+    memcpy(r->bytes, from->bytes, from->length);
+    r->length = from->length;
 }
 
 static void mutate_once(struct dice *d) {
@@ -495,7 +523,7 @@ static void mutate_once(struct dice *d) {
         return;
     }
     size_t i = roll_below(d, nrecords);
-    struct record *r = &records[i];
+    struct record *r = records[i];
     switch (roll_below(d, 12)) {
     case 0:
     case 1:
@@ -509,7 +537,7 @@ static void mutate_once(struct dice *d) {
         remove_record(i);
         break;
     case 5:
-        repeat_record(i, d);
+        repeat_record(r, d);
         break;
     case 6:
         add_section(r, d);
@@ -522,10 +550,22 @@ static void mutate_once(struct dice *d) {
     }
 }
 
+/* What has not come comes as zeros, so that whole filters are frequent. */
+static void complete(struct dice *d) {
+    if (nrecords == RECORDS || now.there >= now.total) return;
+    struct record *r = records[nrecords++];
+    struct shape rest = now;
+    r->length = record_chunk(r->bytes, d, 0, &rest);
+    store_u64(r->bytes + K_ZEROS, now.total - now.there);
+}
+
 size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d) {
     take_apart(data, length);
     for (uint64_t n = 1 + roll_below(d, 3); n > 0; n--)
         mutate_once(d);
-    if (roll_below(d, 4) > 0) walk(nrecords, d);
+    if (roll_below(d, 4) > 0) {
+        walk(nrecords, d);
+        if (roll_below(d, 4) > 0) complete(d);
+    }
     return put_together(data, max);
 }

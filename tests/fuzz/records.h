@@ -24,11 +24,13 @@ size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *re
 size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d);
 
 /* What single records are made from. */
+#define SHAPE_LAYERS 160
 struct shape {
     uint64_t identity;
     uint32_t layers;
-    uint64_t total; /* bytes of all arrays */
-    uint64_t there; /* bytes that have come */
+    uint64_t ends[SHAPE_LAYERS]; /* of the layers in the joined arrays */
+    uint64_t total;              /* bytes of all arrays */
+    uint64_t there;              /* bytes that have come */
 };
 
 #define RECORD_MAX 8192

@@ -4,8 +4,6 @@
 
 #include "harness.h"
 
-#define FULL "(error) ERR non scaling filter is full"
-
 static const size_t MEGABYTE = 1 << 20;
 
 TRANSCRIPT(add_tells_whether_the_item_was_new) {

@@ -62,4 +62,12 @@
 #define WRONG_ARITY(command)                                                               \
     "(error) ERR wrong number of arguments for '" command "' command"
 
+/* Error words that more than one command has. */
+#define RATE_RANGE      "(error) ERR error rate must be in the range (0.000000, 1.000000)"
+#define CAPACITY_RANGE  "(error) ERR capacity must be in the range [1, 1099511627776]"
+#define EXPANSION_RANGE "(error) ERR expansion must be in the range [0, 32768]"
+#define NO_MEMORY       "(error) ERR Insufficient memory to create filter"
+#define FULL            "(error) ERR non scaling filter is full"
+#define PARTIAL         "(error) ERR filter is partially loaded"
+
 #endif

@@ -84,14 +84,14 @@ TEST(every_command_has_its_key_first) {
     expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.LOADCHUNK", "k", "1", "x");
 }
 
-TEST(no_other_command_begins_like_ours_unlisted) {
+/* Whoever adds a command is led to the table above, and so to every test here. */
+TEST(no_command_is_missing_from_these_tests) {
     redisContext *c = client(server_shared());
     const redisReply *all = call(c, "COMMAND");
-    int found = 0;
+    int ours = 0;
     for (size_t i = 0; i < all->elements; i++)
-        for (int j = 0; j < COMMANDS; j++)
-            found += strcmp(all->element[i]->element[0]->str, commands[j].name) == 0;
-    CHECK_INT(found, COMMANDS);
+        ours += strncmp(all->element[i]->element[0]->str, "bf.", 3) == 0;
+    CHECK_INT(ours, COMMANDS);
 }
 
 TEST(every_command_is_documented) {
@@ -150,14 +150,6 @@ TEST(commands_are_in_the_categories_of_their_flags) {
     }
 }
 
-TEST(category_bloom_lists_every_command) {
-    redisContext *c = client(server_shared());
-    if (!has_own_categories(c)) SKIP("%s lets no module name a category", server_name());
-    const redisReply *list = call(c, "ACL", "CAT", "bloom");
-    for (int i = 0; i < COMMANDS; i++)
-        CHECK(holds(list, commands[i].name));
-}
-
 /* A connection as a user with these rules. */
 #define as_user(s, ...) as_user_with((s), (const char *[]){__VA_ARGS__, NULL})
 
@@ -195,6 +187,16 @@ TEST(a_writer_adds_but_does_not_ask) {
     expect(c, "OK", "BF.RESERVE", "new", "0.01", "100");
     expect_like(c, NOPERM, "BF.EXISTS", "k", "anna");
     expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
+}
+
+/* (ACL CAT bloom lists nothing on some servers where the category works.) */
+TEST(category_bloom_holds_our_commands_and_no_others) {
+    struct server *s = server_shared();
+    if (!has_own_categories(client(s))) SKIP("%s lets no module name one", server_name());
+    redisContext *c = as_user(s, "~*", "+@bloom");
+    for (int i = 0; i < COMMANDS; i++)
+        expect_like(c, "(error) ERR wrong number of arguments*", commands[i].name);
+    expect_like(c, NOPERM, "GET", "k");
 }
 
 /* The dump holds the filter's secret, and a loaded one decides who is refused. */
@@ -260,6 +262,13 @@ TEST(a_second_module_of_that_name_is_refused) {
     const char *path = realpath(getenv("MODULE") ? getenv("MODULE") : "./bulwark.so", NULL);
     test_defer(free, (char *)path);
     expect_like(c, "(error) ERR *", "MODULE", "LOAD", path);
+    expect(c, "1", "BF.ADD", "k", "anna");
+}
+
+/* The server's rule for every module that has a data type. */
+TEST(the_module_stays_loaded) {
+    redisContext *c = client(server_shared());
+    expect_like(c, "(error) *", "MODULE", "UNLOAD", "bf");
     expect(c, "1", "BF.ADD", "k", "anna");
 }
 

@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#define AOF            "appendonly yes\nappendfsync no\n"
+#define AOF            "appendonly yes\n"
 #define AOF_BY_COMMAND AOF "aof-use-rdb-preamble no\n"
 #define AOF_BY_RDB     AOF "aof-use-rdb-preamble yes\n"
 
@@ -143,6 +143,17 @@ TEST(a_replay_under_other_settings_changes_no_bit) {
 
 TEST(a_replay_under_a_memory_limit_changes_no_bit) {
     survives_in_the_aof(AOF_BY_COMMAND, false, "bf-max-filter-bytes 1");
+}
+
+TEST(a_replay_at_maxmemory_changes_no_bit) {
+    struct server *s = server_start(.config = AOF_BY_COMMAND);
+    redisContext *c = client(s);
+    zoo_fill(c);
+    add_numbers(c, "made by an add", 0, 10000);
+    const char *state = zoo_state(c);
+
+    s->options.config = AOF_BY_COMMAND "maxmemory 1";
+    CHECK_STR(zoo_state(restart(s)), state);
 }
 
 TEST(a_rewritten_aof_changes_no_bit) {

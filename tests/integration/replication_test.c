@@ -5,6 +5,8 @@
 #include "harness.h"
 #include "zoo.h"
 
+#include <unistd.h>
+
 /* What a replica would have made by itself would not be what the master made. */
 #define OTHER_SETTINGS                                                                     \
     "bf-error-rate 0.3 bf-initial-size 7 bf-expansion-factor 0 bf-max-filter-bytes 1"
@@ -200,6 +202,22 @@ TEST(a_replica_takes_no_writes_from_clients) {
     expect_like(p.r, "(error) READONLY *", "BF.LOADCHUNK", "l", "1", "x");
 }
 
+/* An item that goes into a filter that has just expired goes into a new filter, on
+ * both sides. */
+TEST(an_add_to_an_expired_filter_makes_a_new_one_everywhere) {
+    struct pair p = linked_pair();
+    expect(p.m, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    expect(p.m, "[1, 1]", "BF.MADD", "k", "anna", "bob");
+    expect(p.m, "1", "PEXPIRE", "k", "1");
+    usleep(5000);
+
+    expect(p.m, "1", "BF.ADD", "k", "anna");
+
+    check_equal(&p);
+    expect(p.r, "[1, 0]", "BF.MEXISTS", "k", "anna", "bob");
+    expect(p.r, "-1", "TTL", "k");
+}
+
 TEST(expiry_and_deletion_reach_the_replica) {
     struct pair p = linked_pair();
     expect(p.m, "1", "BF.ADD", "short", "anna");
@@ -209,6 +227,17 @@ TEST(expiry_and_deletion_reach_the_replica) {
     WAIT_UNTIL(call_int(p.m, "EXISTS", "short") == 0);
     check_equal(&p);
     WAIT_UNTIL(info_int(p.r, "bf", "bf_filters") == 0);
+}
+
+/* Its master has accepted the items: refusing them would be a false "no". */
+TEST(a_replica_without_memory_follows_all_the_same) {
+    struct pair p = linked_pair();
+    expect(p.r, "OK", "CONFIG", "SET", "maxmemory", "1");
+    zoo_fill(p.m);
+    expect(p.m, "1", "BF.ADD", "k", "anna");
+    add_numbers(p.m, "k", 0, 10000);
+    check_equal(&p);
+    zoo_check_members(p.r);
 }
 
 /* -------------------------------------------------------------------------
@@ -230,6 +259,7 @@ TEST(a_replica_of_a_replica_is_the_same) {
 TEST(the_aof_of_a_replica_replays_to_the_same) {
     struct pair p = pair_with(NULL, "appendonly yes\naof-use-rdb-preamble no");
     follow(&p);
+    wait_for_rewrite(p.r); /* Which follows a full sync. */
     zoo_fill(p.m);
     check_equal(&p);
 

@@ -4,11 +4,6 @@
 
 #include "harness.h"
 
-#define RATE_RANGE      "(error) ERR error rate must be in the range (0.000000, 1.000000)"
-#define CAPACITY_RANGE  "(error) ERR capacity must be in the range [1, 1099511627776]"
-#define EXPANSION_RANGE "(error) ERR expansion must be in the range [0, 32768]"
-#define NO_MEMORY       "(error) ERR Insufficient memory to create filter"
-
 static long long info_value(redisContext *c, const char *key, const char *field) {
     const redisReply *value = reply_field(call(c, "BF.INFO", key), field);
     return value->type == REDIS_REPLY_NIL ? 0 : value->integer;

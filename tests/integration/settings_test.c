@@ -4,8 +4,6 @@
 
 #include "harness.h"
 
-#define NO_MEMORY "(error) ERR Insufficient memory to create filter"
-
 /* The filter that BF.ADD makes by itself is like one reserved with these. */
 static void check_defaults(redisContext *c, const char *error, const char *capacity,
                            const char *expansion) {

@@ -4,7 +4,6 @@
 
 #include "harness.h"
 
-#define PARTIAL  "(error) ERR filter is partially loaded"
 #define BAD_DATA "(error) ERR received bad data"
 
 enum { BIG = 2000000 }; /* 2.4 MiB at one in a hundred: three chunks. */
@@ -159,6 +158,19 @@ TRANSCRIPT(a_partial_filter_takes_no_items) {
     expect(c, "(error) ERR item exists", "BF.RESERVE", "copy", "0.01", "100");
 
     CHECK_INT(changes(c), before);
+    load_pieces(c, "copy", d, 2, d->npieces);
+    CHECK_DUMP(dump_filter(c, "copy"), d);
+}
+
+TRANSCRIPT(the_dump_of_a_partial_filter_makes_a_partial_filter) {
+    const struct dump *d = big_dump(c);
+    load_pieces(c, "partial", d, 0, 2);
+    const struct dump *some = dump_filter(c, "partial");
+
+    load_filter(c, "copy", some);
+
+    CHECK_INT(count_missing(c, "copy", 0, 10000), 0);
+    expect(c, PARTIAL, "BF.ADD", "copy", "anna");
     load_pieces(c, "copy", d, 2, d->npieces);
     CHECK_DUMP(dump_filter(c, "copy"), d);
 }

@@ -33,7 +33,7 @@ static size_t random_batch(struct batch *b, uint64_t range) {
 
 TEST(a_batch_is_worth_its_items_one_by_one) {
     struct chain *c = made(0.05, 2, 100);
-    struct chain_spec spec = {c->kind, c->secret, c->identity, c->error, c->expansion};
+    struct chain_spec spec = spec_of(c);
     struct chain *single = chain_made(memory, &spec, 100);
     struct batch b;
     uint8_t added[BATCH_MAX], maybe[BATCH_MAX], one;
@@ -100,7 +100,7 @@ TEST(an_item_may_have_no_bytes_or_very_many) {
 
 TEST(chains_on_misaligned_arrays_answer_the_same) {
     struct chain *c = made(0.01, 2, 100);
-    struct chain_spec spec = {c->kind, c->secret, c->identity, c->error, c->expansion};
+    struct chain_spec spec = spec_of(c);
     memory_misalign();
     struct chain *odd = chain_made(memory, &spec, 100);
     CHECK(((uintptr_t)odd->layers[0].bits & 1) == 1);
@@ -250,6 +250,15 @@ static void no_capacity(struct chain *c) {
 static void no_bytes(struct chain *c) {
     c->layers[1].bytes = 0;
 }
+static void secret2(struct chain *c) {
+    c->secret2.k1 = 1;
+}
+static void parameter(struct chain *c) {
+    c->parameter = (double)NAN;
+}
+static void variant(struct chain *c) {
+    c->variant = 1;
+}
 static void kinds_own_rule(struct chain *c) {
     c->layers[1].probes = 5;
 }
@@ -299,6 +308,9 @@ static const struct {
     {"model 0", model_0, NULL},
     {"no capacity", no_capacity, "a layer has no capacity"},
     {"no bytes", no_bytes, "a layer has no bits"},
+    {"second secret", secret2, "it has a field set that its kind doesn't know"},
+    {"parameter", parameter, "it has a field set that its kind doesn't know"},
+    {"variant", variant, "it has a field set that its kind doesn't know"},
     {"probes", kinds_own_rule, "a layer has a bad number of probes"},
     {"capacities", capacities_overflow, "the sizes of the layers add up to too much"},
     {"capacities at 2^62", capacities_at_the_limit, NULL},

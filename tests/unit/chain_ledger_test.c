@@ -130,6 +130,34 @@ TEST(capacities_follow_the_expansion_and_double_in_a_long_chain) {
     }
 }
 
+/* Layers from outside, all like the first: no ledger makes such a chain, but it is legal.
+ */
+static struct chain *of_equal_layers(uint32_t expansion, uint32_t layers) {
+    struct chain *c = sizes_only(0.01, expansion, 100);
+    struct filter same = c->layers[0];
+    same.error = same.model = 1e-6; /* so that something is left for more */
+    c->layers[0].model = 1e-6;
+    while (c->nlayers < layers)
+        CHECK_INT(chain_grow(c, &same), BLOOM_OK);
+    CHECK_STR(chain_flaw(c), NULL);
+    return c;
+}
+
+TEST(a_long_chain_with_a_large_expansion_grows_by_that) {
+    struct filter plan;
+    CHECK_INT(chain_plan(of_equal_layers(1000, CHAIN_LONG), 0, &plan), BLOOM_OK);
+    CHECK_UINT(plan.capacity, 100 * 1000);
+    CHECK_INT(chain_plan(of_equal_layers(2, CHAIN_LONG), 0, &plan), BLOOM_OK);
+    CHECK_UINT(plan.capacity, 100 * CHAIN_LONG);
+}
+
+TEST(a_chain_of_the_most_layers_does_not_grow) {
+    struct chain *c = of_equal_layers(1, kind_lines.layers_max);
+    struct filter plan = c->layers[0];
+    CHECK_INT(chain_grow(c, &plan), BLOOM_CORRUPT);
+    CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
+}
+
 /* The end of the numbers comes first: a chain that stops for the number of its layers
  * would refuse items that there is room for. */
 TEST(no_chain_ends_for_having_too_many_layers) {

@@ -24,6 +24,9 @@ void batch_of(struct batch *b, uint64_t first, size_t n);
 /* A spec of the native kind under a random secret. */
 struct chain_spec random_spec(double error, uint32_t expansion);
 
+/* The spec that the chain was made from. */
+struct chain_spec spec_of(const struct chain *c);
+
 /* A chain with its first layer, freed when the test ends. counting_memory() first. */
 struct chain *chain_made(const struct bloom_memory *memory, const struct chain_spec *spec,
                          uint64_t capacity);

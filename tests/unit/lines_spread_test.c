@@ -33,12 +33,13 @@ struct counts {
 };
 
 /* Adds numbered items to an empty layer one at a time, and counts where bits appear. */
-static void count_places(struct filter *f, const struct secret *secret, struct counts *c) {
+static void count_places(struct filter *f, struct counts *c) {
+    struct chain secret = {.secret = {random_u64(), random_u64()}};
     for (uint64_t i = 0; i < ITEMS; i++) {
         unsigned char room[ITEM_ROOM];
         struct item item = item_number(i, room);
         struct hashed hashed;
-        kind_lines.hash(secret, &item, 1, &hashed);
+        kind_lines.hash(&secret, &item, 1, &hashed);
         memset(f->bits, 0, (size_t)f->bytes);
         kind_lines.add(f, hashed);
         for (uint64_t byte = 0; byte < f->bytes; byte++)
@@ -58,9 +59,8 @@ TEST(lines_and_bits_are_chosen_evenly) {
             unsigned char bits[LINES * 64];
             struct filter f = {
                 .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
-            struct secret secret = {random_u64(), random_u64()};
             struct counts c = {{0}, {0}};
-            count_places(&f, &secret, &c);
+            count_places(&f, &c);
             for (size_t i = 0; i < LINES; i++)
                 c.line[i] /= sectors;
 

@@ -68,13 +68,13 @@ TEST(the_kind_is_known_by_its_number_and_its_name) {
 }
 
 TEST(an_item_is_its_siphash) {
-    struct secret secret = {random_u64(), random_u64()};
+    struct chain c = {.secret = {random_u64(), random_u64()}};
     struct batch b;
     struct hashed hashed[100];
     batch_of(&b, 0, 100);
-    kind_lines.hash(&secret, b.items, 100, hashed);
+    kind_lines.hash(&c, b.items, 100, hashed);
     for (size_t i = 0; i < 100; i++)
-        CHECK_UINT(hashed[i].x, siphash13(&secret, b.items[i].bytes, b.items[i].length));
+        CHECK_UINT(hashed[i].x, siphash13(&c.secret, b.items[i].bytes, b.items[i].length));
 }
 
 static unsigned count_touched(const struct filter *f) {

@@ -113,7 +113,7 @@ static struct chain *filled(const struct setup *s, uint64_t *state) {
 static struct measured measure(const struct setup *s, uint64_t probes) {
     struct measured m = {0, 0, 0, 0, 0};
     double squares = 0, variance = 0;
-    uint64_t state = 1;
+    uint64_t state = s->items + 3 * s->capacity + s->expansion + (uint64_t)(1 / s->error);
     for (int i = 0; i < SECRETS; i++) {
         struct chain *c = filled(s, &state);
         double rate = rate_by_count(c);

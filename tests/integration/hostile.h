@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* hostile.h - malformed records, and the world that they must not change.
+ *
+ *     set_up(server_shared());
+ *     struct record header = w.header;
+ *     set(&header, VERSION, 2, 7);
+ *     must_refuse_header(&header);
+ *
+ * The world is a healthy filter full of members, a filter that is loaded in part, and
+ * the numbers of the server. What is refused leaves all of it as it was. */
+
+#ifndef HOSTILE_H
+#define HOSTILE_H
+
+#include "harness.h"
+
+#define BAD_DATA    "ERR received bad data"
+#define BAD_PAYLOAD "ERR Bad data format"
+#define NO_ROOM     "ERR Insufficient memory to create filter"
+
+enum { MEMBERS = 300 };
+
+/* Where things are in the records: the page at the top of core/codec.h. */
+enum {
+    VERSION = 8,
+    CHAINS = 10,
+    FLAGS = 12,
+    STATE = 16,
+    RESERVED = 17,
+    DOUBT = 18,
+    SECTIONS = 20,
+    LEASE = 24,
+    VOUCHED = 32,
+    TOKEN = 40,
+    START = 48,
+    RECEIVED = 56,
+    KIND = 64,
+    VARIANT = 65,
+    RESERVED_2 = 66,
+    EXPANSION = 68,
+    IDENTITY = 72,
+    SECOND_SECRET = 96,
+    ERROR_RATE = 112,
+    PARAMETER = 120,
+    FOLLOWS = 128,
+    LAYERS = 136,
+    RESERVED_4 = 140,
+    FIRST = 144, /* layer */
+    SECOND = 192,
+    HEADER = 240, /* of two layers */
+
+    PROBES = 0,
+    SECTORS = 2,
+    LAYER_RESERVED = 4,
+    BYTES = 8,
+    CAPACITY = 16,
+    ITEMS = 24,
+    SHARE = 32,
+    MODEL = 40,
+
+    CHUNK_IDENTITY = 8,
+    CHUNK_LAYERS = 16,
+    CHUNK_RESERVED = 20,
+    OFFSET = 24,
+    ZEROS = 32,
+    CHUNK = 40,
+};
+
+/* A copy of a record, to be spoiled. */
+struct record {
+    unsigned char bytes[8192];
+    size_t len;
+};
+
+void set(struct record *r, unsigned at, unsigned width, uint64_t value);
+void set_rate(struct record *r, unsigned at, double rate);
+uint64_t get(const struct record *r, unsigned at);
+
+/* One field of a record that is wrong. */
+struct spoiled {
+    const char *what;
+    unsigned at, width;
+    uint64_t value;
+};
+
+/* The world, once set_up() has made it. */
+extern struct world {
+    redisContext *c;
+    struct record header, chunks[2]; /* of a filter with two layers */
+    uint64_t total;                  /* bytes of its arrays */
+    const char *before;
+    long long memory;
+} w;
+
+/* Makes the keys "healthy", "source", and "part", which has got source's header. */
+void set_up(struct server *s);
+
+/* What is there by now is what must not change from here on. */
+void look_at_the_world(void);
+
+void must_be_as_before(void);
+
+/* At the end of a test: the healthy filter denies no member, and nothing of what the
+ * cases allocated is left. */
+void memory_must_be_back(void);
+
+/* BF.LOADCHUNK: what the server says. */
+const char *load_record(const char *key, const struct record *r, long long iterator);
+
+/* The iterator that goes with a chunk, by what it says itself. */
+long long iterator_of(const struct record *chunk);
+
+/* RESTORE of n records (pointers) under the key "new": what the server says. A Redis
+ * 6.0 ends when a module refuses a value: ask may_restore() first. */
+bool may_restore(void);
+unsigned rdb_version(void);
+const char *restore_records(size_t n, ...);
+
+/* By BF.LOADCHUNK, and with the right chunks by RESTORE; and nothing has changed. */
+void must_refuse_header(const struct record *header);
+
+#endif

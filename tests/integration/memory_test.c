@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* memory_test.c - what is taken is given back, and nothing is taken before it is
+ * needed. */
+
+#include "harness.h"
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+static long long used(redisContext *c) {
+    return info_int(c, "memory", "used_memory");
+}
+
+/* Everything that allocates: creation, growth, copies, loads whole and partial, and
+ * refusals of each. */
+static void one_round(redisContext *c) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "10");
+    add_numbers(c, "k", 0, 2000);
+    const struct dump *d = dump_filter(c, "k");
+    load_filter(c, "loaded", d);
+    load_pieces(c, "partial", d, 0, 1);
+    load_piece(c, "loaded", &d->pieces[1]);
+
+    struct piece cut = d->pieces[0];
+    for (cut.len--; cut.len > 0; cut.len /= 2)
+        CHECK_STR(load_piece(c, "refused", &cut), "ERR received bad data");
+
+    const redisReply *payload = call(c, "DUMP", "k");
+    callf(c, "RESTORE restored 0 %b", payload->str, payload->len);
+    callf(c, "RESTORE restored 0 %b REPLACE", payload->str, payload->len);
+    if (server_speaks(602)) expect(c, "1", "COPY", "k", "copied");
+    expect(c, "OK", "RENAME", "loaded", "partial");
+
+    call(c, "BF.INSERT", "refused", "CAPACITY", "1099511627776", "ITEMS", "x");
+    call(c, "BF.RESERVE", "refused", "1e-18", "100");
+    call(c, "BF.INFO", "k");
+    call(c, "BF.DEBUG", "k");
+    expect(c, "OK", "FLUSHALL");
+}
+
+/* The first rounds warm up what the server keeps. A leak of one byte in any of the
+ * steps of a round would be more than the slack after the others. */
+TEST(nothing_is_left_behind) {
+    redisContext *c = client(server_start());
+    for (int i = 0; i < 20; i++)
+        one_round(c);
+    long long before = used(c);
+    for (int i = 0; i < 200; i++)
+        one_round(c);
+    WAIT_UNTIL(used(c) < before + 8 * KIB);
+    CHECK_INT(info_int(c, "bf", "bf_bytes"), 0);
+}
+
+TEST(large_arrays_are_given_back) {
+    redisContext *c = client(server_start());
+    long long before = used(c);
+    static const char *const ways[][3] = {{"DEL", "k"}, {"UNLINK", "k"}, {"SET", "k", "x"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        test_case("%s", ways[i][0]);
+        call(c, "DEL", "k");
+        expect(c, "OK", "BF.RESERVE", "k", "0.01", "80000000");
+        CHECK(used(c) > before + 90 * MIB);
+        call(c, ways[i][0], ways[i][1], ways[i][2]);
+        WAIT_UNTIL(used(c) < before + MIB);
+    }
+}
+
+/* 100 MB of bits of which nobody has touched any. */
+TEST(a_filter_takes_pages_only_when_it_is_filled) {
+    redisContext *c = client(server_start());
+    long long before = info_int(c, "memory", "used_memory_rss");
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "80000000");
+    add_numbers(c, "k", 0, 10);
+    WAIT_UNTIL(info_int(c, "memory", "used_memory_rss") < before + 20 * MIB);
+}
+
+TEST(memory_of_a_filled_filter_goes_back_to_the_system) {
+    redisContext *c = client(server_start());
+    long long before = info_int(c, "memory", "used_memory_rss");
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "80000000");
+    add_numbers(c, "k", 0, 100000); /* Nearly every page of it. */
+    expect(c, "1", "DEL", "k");
+    WAIT_UNTIL(info_int(c, "memory", "used_memory_rss") < before + 30 * MIB);
+}
+
+TEST(one_call_may_add_a_hundred_thousand_items) {
+    enum { MANY = 100000 };
+    redisContext *c = client(server_start());
+    static char numbers[MANY][8];
+    const char **argv = calloc(MANY + 2, sizeof *argv);
+    test_defer(free, argv);
+    argv[0] = "BF.MADD";
+    argv[1] = "k";
+    for (int i = 0; i < MANY; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%d", i);
+        argv[i + 2] = numbers[i];
+    }
+
+    const redisReply *answers = callv(c, MANY + 2, argv, NULL);
+
+    CHECK_INT(answers->elements, MANY);
+    CHECK_INT(count_missing(c, "k", 0, MANY), 0);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* codec_change_test.c - records in which something was changed: refused, or as good as
+ * what an honest filter writes. Chunks and growth records; headers byte by byte. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "chains.h"
+#include "check.h"
+#include "codec.h"
+#include "dumps.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static struct value *small(void) {
+    struct chain_spec spec = random_spec(0.01, 2);
+    struct value *v = value_made(counting_memory(), &spec, 10);
+    chain_must_grow(v->live);
+    for (uint64_t i = 0; i < 20; i++)
+        add_number(v->live, i);
+    return v;
+}
+
+/* ---- headers, byte by byte ---- */
+
+#define SMALL 65536 /* bytes: no more is tried out */
+
+static struct value *read_header(struct record r) {
+    struct value *v = NULL;
+    uint64_t follows;
+    const char *why = "untouched";
+    enum bloom_status status =
+        codec_read_header(r.bytes, r.length, counting_memory(), &v, &follows, &why);
+    CHECK((status == BLOOM_OK) == (v != NULL) && (status == BLOOM_OK) == (why == NULL));
+    if (v) CHECK_STR(chain_flaw(v->live), NULL);
+    return v;
+}
+
+/* A chunk of nothing but zeros, for all that is missing. */
+static void complete(struct chain *c) {
+    unsigned char zeros[CODEC_CHUNK_HEADER];
+    memcpy(zeros, "BULWARK\x82", 8);
+    store_u64(zeros + AT_OWNER, c->identity);
+    store_u32(zeros + AT_OWNER_LAYERS, c->nlayers);
+    store_u32(zeros + AT_OWNER_RESERVED, 0);
+    store_u64(zeros + AT_OFFSET, 0);
+    store_u64(zeros + AT_ZEROS, chain_bytes(c));
+    chunk_must_be_read(c, (struct record){zeros, sizeof zeros});
+    CHECK_UINT(c->missing, 0);
+}
+
+static void must_be_good_enough_to_save(const struct value *v) {
+    struct record again = record_of(NULL, codec_header_length(v));
+    codec_write_header(v, CODEC_STORED, again.bytes);
+    struct value *read = read_header(again);
+    record_free(again);
+    CHECK(read != NULL);
+    value_free(read);
+}
+
+/* Whatever its numbers are, it must never deny what it accepted. */
+static void use(struct value *v) {
+    struct chain *c = v->live;
+    CHECK_INT(chain_take_arrays(c), BLOOM_OK);
+    CHECK(c->missing == 0 || !value_may_deny(v));
+    complete(c);
+
+    for (uint64_t i = 0; i < 5; i++)
+        add_number(c, i);
+    struct filter plan;
+    if (chain_plan(c, 1, &plan) == BLOOM_OK && plan.bytes <= SMALL)
+        CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
+    for (uint64_t i = 5; i < 10; i++)
+        add_number(c, i);
+    CHECK_STR(chain_flaw(c), NULL);
+    must_be_good_enough_to_save(v);
+    for (uint64_t i = 0; i < 10; i++)
+        CHECK(ask_number(c, i));
+}
+
+/* Returns whether the header was accepted. */
+static bool try(struct record r) {
+    struct value *v = read_header(r);
+    if (v && chain_bytes(v->live) <= SMALL) use(v);
+    value_free(v);
+    return v != NULL;
+}
+
+TEST(a_header_with_any_byte_changed_is_refused_or_good) {
+    struct record whole = header_of(small(), CODEC_STORED);
+    unsigned accepted = 0;
+    for (size_t at = 0; at < whole.length; at++) {
+        unsigned char honest = whole.bytes[at];
+        for (unsigned change = 1; change < 256; change++) {
+            whole.bytes[at] = (unsigned char)(honest ^ change);
+            test_case("byte %zu is %02x instead of %02x", at, whole.bytes[at], honest);
+            accepted += try(whole);
+        }
+        whole.bytes[at] = honest;
+    }
+    CHECK(accepted > 100 && try(whole)); /* secret, identity, lease ... may be anything */
+}
+
+/* Several numbers at once, of the sort that overflows. */
+TEST(a_header_with_random_numbers_changed_is_refused_or_good) {
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   63,
+                                   64,
+                                   128,
+                                   255,
+                                   32768,
+                                   UINT32_MAX,
+                                   CHAIN_ITEMS_MAX,
+                                   CHAIN_TOTAL_MAX / 2,
+                                   CHAIN_TOTAL_MAX,
+                                   UINT64_C(1) << 63,
+                                   UINT64_MAX,
+                                   UINT64_C(0x3FF0000000000000),  /* 1.0 */
+                                   UINT64_C(0x7FF0000000000000),  /* infinity */
+                                   UINT64_C(0x3FEFFFFFFFFFFFFF)}; /* just below 1 */
+    struct record whole = header_of(small(), CODEC_STORED);
+    for (int i = 0; i < 20000; i++) {
+        struct record r = record_of(whole.bytes, whole.length);
+        for (uint64_t n = 1 + random_below(3); n > 0; n--)
+            store_u64(r.bytes + AT_KIND + 8 * random_below(22),
+                      odd[random_below(COUNT(odd))]);
+        try(r);
+        record_free(r);
+    }
+}
+
+/* ---- chunks ---- */
+
+static struct chain *waiting_for(const struct value *v) {
+    uint64_t follows;
+    return value_read(header_of(v, CODEC_STORED), &follows)->live;
+}
+
+static const struct change chunks[] = {
+    {"another magic", 0, 1, 'b', 0, "it doesn't start as a chunk"},
+    {"a header's magic", 7, 1, 0x81, 0, "it doesn't start as a chunk"},
+    {"another identity", AT_OWNER, 1, 0, 0,
+     "it is of another filter, or of another generation of this one"},
+    {"fewer layers", AT_OWNER_LAYERS, 4, 1, 0,
+     "it is of another filter, or of another generation of this one"},
+    {"more layers", AT_OWNER_LAYERS, 4, 3, 0,
+     "it is of another filter, or of another generation of this one"},
+    {"no layers", AT_OWNER_LAYERS, 4, 0, 0,
+     "it is of another filter, or of another generation of this one"},
+    {"reserved", AT_OWNER_RESERVED, 4, 1, 0, "a reserved field is not zero"},
+    {"a gap of a byte", AT_OFFSET, 8, 1, 0, "it leaves a gap"},
+    {"far away", AT_OFFSET, 8, CHAIN_TOTAL_MAX, 0, "it leaves a gap"},
+    {"2^64 - 1 away", AT_OFFSET, 8, UINT64_MAX, 0, "it leaves a gap"},
+    {"zeros past the end", AT_ZEROS, 8, 100000, 0, "it goes past the end of the filter"},
+    {"zeros that overflow", AT_ZEROS, 8, UINT64_MAX, 0,
+     "it goes past the end of the filter"},
+    {"zeros that wrap", AT_ZEROS, 8, UINT64_MAX - 63, 0,
+     "it goes past the end of the filter"},
+};
+
+TEST(every_malformed_chunk_is_refused_with_its_reason) {
+    struct value *v = small();
+    v->live->identity |= 1; /* so that the case "another identity" is one */
+    struct chain *to = waiting_for(v);
+    for (size_t i = 0; i < COUNT(chunks); i++) {
+        struct record r = chunk_by_hand(to, 0, 0, 0xFF, 64);
+        change_record(r, &chunks[i]);
+        test_case("%s", chunks[i].name);
+        chunk_must_be_refused(to, r, chunks[i].why);
+    }
+}
+
+/* The same places, relative to the end of the filter and to the border of a layer. */
+TEST(a_chunk_may_reach_the_end_and_no_further) {
+    struct value *v = small();
+    struct chain *to = waiting_for(v);
+    uint64_t total = chain_bytes(to), first = to->layers[0].bytes;
+    static const char past[] = "it goes past the end of the filter";
+    static const char across[] = "its bytes are of more than one layer";
+
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, 0, 0, 0), "it is empty");
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, total + 1, 0, 0), past);
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, total, 1, 1), past);
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, 0, 1, total + 1), past);
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, 0, 1, first + 1), across);
+    chunk_must_be_refused(to, chunk_by_hand(to, 0, first - 1, 1, 2), across);
+    CHECK_UINT(to->missing, total);
+
+    CHECK_UINT(chunk_must_be_read(to, chunk_by_hand(to, 0, total, 0, 0)), total);
+    CHECK_UINT(to->missing, 0);
+    chunk_must_be_refused(to, chunk_by_hand(to, total, 0, 0, 0), "it is empty");
+    chunk_must_be_refused(to, chunk_by_hand(to, total, 0, 1, 1), past);
+    chunk_must_be_refused(to, chunk_by_hand(to, total + 1, 0, 1, 1), "it leaves a gap");
+    CHECK_UINT(chunk_must_be_read(to, chunk_by_hand(to, total - 1, 0, 1, 1)), total);
+    CHECK_UINT(chunk_must_be_read(to, chunk_by_hand(to, 0, first, 1, 1)), first + 1);
+}
+
+/* Its head is all there or it is refused. Its bits may be fewer: then fewer have come, and
+ * what follows leaves a gap. */
+TEST(a_shortened_chunk_never_completes_a_filter) {
+    struct value *v = small();
+    struct chain *to = waiting_for(v);
+    uint64_t total = chain_bytes(to), first = to->layers[0].bytes, next;
+    struct record whole = chunk_by_hand(to, 0, 0, 0, first);
+    chunk_must_be_read(to, whole);
+    to->missing = total;
+    for (size_t length = 0; length < whole.length; length++) {
+        struct record r = record_of(whole.bytes, length);
+        record_defer(r);
+        test_case("%zu bytes", length);
+        if (length < CODEC_CHUNK_HEADER)
+            chunk_must_be_refused(to, r, "it ends too early");
+        else if (length == CODEC_CHUNK_HEADER)
+            chunk_must_be_refused(to, r, "it is empty");
+        else {
+            next = chunk_must_be_read(to, r);
+            CHECK_UINT(next, length - CODEC_CHUNK_HEADER);
+            CHECK_UINT(to->missing, total - next);
+            chunk_must_be_refused(to, chunk_by_hand(to, first, 0, 0, 64),
+                                  "it leaves a gap");
+        }
+    }
+}
+
+/* A chunk of before a growth, a rebuild, or a DEL and another RESERVE. */
+TEST(chunks_of_two_generations_are_not_put_together) {
+    struct value *v = small();
+    struct chain *to = waiting_for(v);
+    struct record before = chunk_by_hand(to, 0, 0, 1, 64);
+    static const char why[] =
+        "it is of another filter, or of another generation of this one";
+
+    chain_must_grow(v->live);
+    chunk_must_be_refused(waiting_for(v), before, why);
+    v->live->identity++;
+    chunk_must_be_refused(waiting_for(v), before, why);
+}
+
+TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
+    struct value *v = small();
+    struct chain *to = waiting_for(v);
+    struct record r = chunk_by_hand(to, 0, 64, 0xFF, 64);
+    for (size_t at = 0; at < CODEC_CHUNK_HEADER; at++)
+        for (unsigned change = 1; change < 256; change++) {
+            uint64_t next, missing = to->missing = chain_bytes(to);
+            const char *why;
+            r.bytes[at] ^= (unsigned char)change;
+            test_case("byte %zu changed by %02x", at, change);
+            bool good = codec_read_chunk(to, r.bytes, r.length, &next, &why) == BLOOM_OK;
+            r.bytes[at] ^= (unsigned char)change;
+            CHECK(good == (why == NULL));
+            CHECK_UINT(to->missing, good ? chain_bytes(to) - next : missing);
+            CHECK_STR(chain_flaw(to), NULL);
+        }
+}
+
+/* ---- growth ---- */
+
+static const struct change growths[] = {
+    {"as written", 0, 1, 'B', 0, NULL},
+    {"another magic", 0, 1, 'b', 0, "it is no growth record"},
+    {"a chunk's magic", 7, 1, 0x82, 0, "it is no growth record"},
+    {"another identity", AT_OWNER, 1, 0, 0,
+     "it is of another filter, or another growth of this one"},
+    {"the first layer", AT_OWNER_LAYERS, 4, 0, 0,
+     "it is of another filter, or another growth of this one"},
+    {"the layer before", AT_OWNER_LAYERS, 4, 1, 0,
+     "it is of another filter, or another growth of this one"},
+    {"the layer after", AT_OWNER_LAYERS, 4, 3, 0,
+     "it is of another filter, or another growth of this one"},
+    {"reserved", AT_OWNER_RESERVED, 4, 1, 0, "a reserved field is not zero"},
+    {"reserved in the layer", AT_GROWN + LAYER_RESERVED, 4, 1, 0,
+     "a reserved field is not zero"},
+};
+
+/* A growth record for the third layer of `v`, and `v` as it was before. */
+static struct record growth_of(struct value *v) {
+    struct record r = record_of(NULL, CODEC_GROWTH_LENGTH);
+    record_defer(r);
+    struct filter layers[3];
+    struct chain grown = *v->live;
+    memcpy(layers, v->live->layers, 2 * sizeof *layers);
+    CHECK_INT(chain_plan(v->live, 0, &layers[2]), BLOOM_OK);
+    grown.layers = layers;
+    grown.nlayers = 3;
+    codec_write_growth(&grown, r.bytes);
+    return r;
+}
+
+TEST(every_malformed_growth_record_is_refused_with_its_reason) {
+    struct value *v = small();
+    v->live->identity |= 1;
+    for (size_t i = 0; i < COUNT(growths); i++) {
+        struct record r = growth_of(v);
+        struct snapshot before = snapshot_of(v->live);
+        struct filter plan;
+        const char *why = "untouched";
+        change_record(r, &growths[i]);
+        test_case("%s", growths[i].name);
+        enum bloom_status status =
+            codec_read_growth(v->live, r.bytes, r.length, &plan, &why);
+        CHECK_STR(why, growths[i].why);
+        CHECK_INT(status, growths[i].why ? BLOOM_CORRUPT : BLOOM_OK);
+        must_be_unchanged(v->live, before);
+    }
+}
+
+TEST(a_growth_record_has_its_length) {
+    struct value *v = small();
+    struct record whole = growth_of(v);
+    for (size_t length = 0; length < 100; length++) {
+        struct record r = record_of(NULL, length);
+        record_defer(r);
+        struct filter plan;
+        const char *why;
+        memset(r.bytes, 0, length);
+        memcpy(r.bytes, whole.bytes, length < whole.length ? length : whole.length);
+        bool good = codec_read_growth(v->live, r.bytes, length, &plan, &why) == BLOOM_OK;
+        CHECK(good == (length == CODEC_GROWTH_LENGTH));
+        if (!good) CHECK_STR(why, "it is no growth record");
+    }
+}
+
+/* What the reader lets through is for chain_grow() to judge. */
+TEST(a_growth_record_with_any_byte_changed_makes_no_flawed_chain) {
+    struct value *v = small();
+    struct record r = growth_of(v);
+    for (size_t at = 0; at < r.length; at++)
+        for (unsigned change = 1; change < 256; change++) {
+            struct filter plan;
+            const char *why;
+            test_case("byte %zu changed by %02x", at, change);
+            r.bytes[at] ^= (unsigned char)change;
+            bool good =
+                codec_read_growth(v->live, r.bytes, r.length, &plan, &why) == BLOOM_OK;
+            r.bytes[at] ^= (unsigned char)change;
+            if (!good || plan.bytes > SMALL) continue;
+
+            struct chain *copy = chain_copy(v->live);
+            CHECK(copy != NULL);
+            enum bloom_status status = chain_grow(copy, &plan);
+            const char *flaw = chain_flaw(copy);
+            uint32_t layers = copy->nlayers;
+            chain_free(copy);
+            CHECK_STR(flaw, NULL);
+            CHECK(status == BLOOM_CORRUPT ? layers == 2 : layers == 3);
+        }
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* golden_test.c - the bytes of today, kept in tests/golden/: what any version has written
+ * every later one reads and writes the same.
+ *
+ * A file holds records, each after its length (u32, little-endian). It is made once, by
+ * `GOLDEN=write make unit TEST=golden`, which never writes over one that is there, and is
+ * never edited: a test that fails has found a format that changed. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "chains.h"
+#include "check.h"
+#include "codec.h"
+#include "dumps.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* ---- files ---- */
+
+#define GOLDEN_MAX 65536
+
+struct golden {
+    char path[256];
+    unsigned char bytes[GOLDEN_MAX]; /* what it should be */
+    size_t length;
+};
+
+/* Tests run in the project's root. */
+static void start(struct golden *g, const char *name) {
+    snprintf(g->path, sizeof g->path, "tests/golden/%s.bin", name);
+    g->length = 0;
+}
+
+static void append(struct golden *g, const void *bytes, size_t length) {
+    CHECK(length + 4 <= GOLDEN_MAX - g->length);
+    store_u32(g->bytes + g->length, (uint32_t)length);
+    memcpy(g->bytes + g->length + 4, bytes, length);
+    g->length += 4 + length;
+}
+
+/* The record after `at`, which moves on; false at the end. */
+static bool next_record(const struct golden *g, size_t *at, struct record *r) {
+    if (*at == g->length) return false;
+    CHECK(g->length - *at >= 4);
+    size_t length = load_u32(g->bytes + *at);
+    CHECK(g->length - *at - 4 >= length);
+    *r = record_of(g->bytes + *at + 4, length);
+    record_defer(*r);
+    *at += 4 + length;
+    return true;
+}
+
+static void write_missing(const struct golden *g) {
+    FILE *f = fopen(g->path, "wxb");
+    if (!f && errno == EEXIST) return;
+    if (!f) FAIL("%s: %s", g->path, strerror(errno));
+    bool written = fwrite(g->bytes, 1, g->length, f) == g->length;
+    if (fclose(f) != 0 || !written) FAIL("%s: %s", g->path, strerror(errno));
+}
+
+static void read_golden(struct golden *g) {
+    FILE *f = fopen(g->path, "rb");
+    if (!f) FAIL("%s: %s (GOLDEN=write makes it)", g->path, strerror(errno));
+    g->length = fread(g->bytes, 1, GOLDEN_MAX, f);
+    fclose(f);
+}
+
+/* What was made must be what is kept. */
+static void must_be_golden(struct golden *made) {
+    const char *how = getenv("GOLDEN");
+    if (how && strcmp(how, "write") == 0) write_missing(made);
+    static struct golden kept;
+    memcpy(kept.path, made->path, sizeof kept.path);
+    read_golden(&kept);
+    test_case("%s", kept.path);
+    CHECK_MEM(made->bytes, made->length, kept.bytes, kept.length);
+}
+
+/* ---- bits ---- */
+
+static const struct secret secret = {UINT64_C(0x0123456789ABCDEF),
+                                     UINT64_C(0xFEDCBA9876543210)};
+
+/* Five lines of each shape, with ten items in them. */
+TEST(golden_bits_of_every_shape_of_line) {
+    static struct golden g;
+    start(&g, "lines");
+    struct chain c = {.secret = secret};
+    for (uint16_t probes = 1; probes <= 4; probes++)
+        for (uint16_t sectors = 2; sectors <= 8; sectors = (uint16_t)(2 * sectors)) {
+            unsigned char bits[5 * 64] = {0};
+            struct filter f = {
+                .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
+            for (uint64_t i = 0; i < 10; i++) {
+                unsigned char room[ITEM_ROOM];
+                struct item item = item_number(i, room);
+                struct hashed hashed;
+                kind_lines.hash(&c, &item, 1, &hashed);
+                kind_lines.add(&f, hashed);
+            }
+            append(&g, bits, sizeof bits);
+        }
+    must_be_golden(&g);
+}
+
+/* ---- filters ---- */
+
+static const struct recipe {
+    const char *name;
+    enum codec_form form;
+    double error;
+    uint32_t expansion;
+    uint64_t capacity, items;
+    uint64_t missing; /* it is partial by so many bytes */
+    struct standing standing;
+} recipes[] = {
+    {"nonscaling", CODEC_STORED, 1e-6, 0, 100, 90, 0, {0}},
+    {"grown", CODEC_STORED, 0.01, 2, 50, 500, 0, {0}},
+    {"loose", CODEC_STORED, 0.4, 1, 300, 700, 0, {0}},
+    {"born", CODEC_BORN, 0.001, 4, 1000, 0, 0, {0}},
+    {"moved", CODEC_MOVED, 1e-9, 2, 20, 60, 0, {.state = 3, .doubt = 1}},
+    {"partial", CODEC_STORED, 0.01, 2, 50, 150, 100, {0}},
+    {"later_state",
+     CODEC_STORED,
+     0.01,
+     2,
+     50,
+     10,
+     0,
+     {.state = 201,
+      .doubt = 0x8001,
+      .lease = INT64_C(1893456000000),
+      .vouched_at = INT64_C(1767225600000),
+      .rebuild_token = UINT64_C(0xA1B2C3D4E5F60718),
+      .rebuild_start = -5,
+      .rebuild_received = 77}},
+};
+
+static struct value *cook(const struct recipe *r) {
+    struct chain_spec spec = {
+        .kind = &kind_lines,
+        .secret = secret,
+        .identity = UINT64_C(0x1122334455667788),
+        .error = r->error,
+        .expansion = r->expansion,
+    };
+    struct value *v = value_made(counting_memory(), &spec, r->capacity);
+    chain_fill(v->live, 0, r->items);
+    v->live->missing = r->missing;
+    v->standing = r->standing;
+    return v;
+}
+
+/* Chunks of at most 1000 bytes, so that larger filters have several. */
+static void write_records(const struct value *v, enum codec_form form, struct golden *g) {
+    struct record header = header_of(v, form);
+    append(g, header.bytes, header.length);
+    unsigned char buffer[1000];
+    if (form == CODEC_BORN) return;
+    for (uint64_t offset = 0;;) {
+        size_t length = codec_write_chunk(v->live, offset, buffer, sizeof buffer, &offset);
+        if (length == 0) return;
+        append(g, buffer, length);
+    }
+}
+
+TEST(golden_filters_are_written_as_ever) {
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        static struct golden g;
+        start(&g, recipes[i].name);
+        write_records(cook(&recipes[i]), recipes[i].form, &g);
+        must_be_golden(&g);
+    }
+}
+
+static struct value *read_records(struct golden *g) {
+    size_t at = 0;
+    struct record r;
+    uint64_t follows, read = 0;
+    CHECK(next_record(g, &at, &r));
+    struct value *v = value_read(r, &follows);
+    while (next_record(g, &at, &r))
+        read = chunk_must_be_read(v->live, r);
+    CHECK_UINT(read, follows);
+    return v;
+}
+
+TEST(golden_filters_are_read_as_ever) {
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        const struct recipe *r = &recipes[i];
+        static struct golden g, again;
+        start(&g, r->name);
+        read_golden(&g);
+        test_case("%s", g.path);
+        struct value *v = read_records(&g);
+
+        CHECK(v->live->error == r->error);
+        CHECK_UINT(v->live->expansion, r->expansion);
+        CHECK_UINT(v->live->layers[0].capacity, r->capacity);
+        CHECK_UINT(v->live->missing, r->missing);
+        if (r->missing == 0) chain_must_hold(v->live, 0, r->items);
+        bool plain = r->standing.state == STATE_PLAIN || r->form == CODEC_MOVED;
+        CHECK(value_may_deny(v) == (plain && r->missing == 0));
+
+        again.length = 0;
+        write_records(v, r->form, &again);
+        CHECK_MEM(again.bytes, again.length, g.bytes, g.length);
+    }
+}
+
+TEST(a_golden_growth_record_is_written_as_ever) {
+    static struct golden g;
+    start(&g, "growth");
+    struct value *v = cook(&recipes[1]);
+    unsigned char growth[CODEC_GROWTH_LENGTH];
+    codec_write_growth(v->live, growth);
+    append(&g, growth, sizeof growth);
+    must_be_golden(&g);
+}

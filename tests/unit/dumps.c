@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dumps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "chains.h"
+#include "check.h"
+
+struct record record_of(const void *bytes, size_t length) {
+    struct record r = {malloc(length > 0 ? length : 1), length};
+    if (!r.bytes) abort();
+    if (bytes && length > 0) memcpy(r.bytes, bytes, length);
+    return r;
+}
+
+void record_free(struct record r) {
+    free(r.bytes);
+}
+
+static void free_bytes(void *bytes) {
+    free(bytes);
+}
+
+void record_defer(struct record r) {
+    test_defer(free_bytes, r.bytes);
+}
+
+struct record header_of(const struct value *v, enum codec_form form) {
+    struct record r = record_of(NULL, codec_header_length(v));
+    record_defer(r);
+    codec_write_header(v, form, r.bytes);
+    return r;
+}
+
+struct record chunk_by_hand(const struct chain *c, uint64_t offset, uint64_t zeros,
+                            unsigned char fill, size_t n) {
+    struct record r = record_of(NULL, CODEC_CHUNK_HEADER + n);
+    record_defer(r);
+    memcpy(r.bytes, "BULWARK\x82", 8);
+    store_u64(r.bytes + AT_OWNER, c->identity);
+    store_u32(r.bytes + AT_OWNER_LAYERS, c->nlayers);
+    store_u32(r.bytes + AT_OWNER_RESERVED, 0);
+    store_u64(r.bytes + AT_OFFSET, offset);
+    store_u64(r.bytes + AT_ZEROS, zeros);
+    memset(r.bytes + CODEC_CHUNK_HEADER, fill, n);
+    return r;
+}
+
+void change_record(struct record r, const struct change *change) {
+    unsigned char *at = r.bytes + change->at;
+    CHECK(change->at + (change->width ? change->width : 8) <= r.length);
+    if (change->width == 0) store_f64(at, change->number);
+    for (unsigned i = 0; i < change->width; i++)
+        at[i] = (unsigned char)(change->value >> (8 * i));
+}
+
+static void free_value(void *v) {
+    value_free(v);
+}
+
+struct value *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
+                         uint64_t capacity) {
+    struct chain *c;
+    struct filter plan;
+    CHECK_INT(chain_new(spec, memory, &c), BLOOM_OK);
+    struct value *v = value_new(c);
+    CHECK(v != NULL);
+    test_defer(free_value, v);
+    CHECK_INT(chain_plan(c, capacity, &plan), BLOOM_OK);
+    CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
+    return v;
+}
+
+struct value *value_read(struct record header, uint64_t *follows) {
+    struct value *v;
+    const char *why = "untouched";
+    enum bloom_status status = codec_read_header(header.bytes, header.length,
+                                                 counting_memory(), &v, follows, &why);
+    CHECK_STR(why, NULL);
+    CHECK_INT(status, BLOOM_OK);
+    test_defer(free_value, v);
+    CHECK_STR(chain_flaw(v->live), NULL);
+    CHECK_INT(chain_take_arrays(v->live), BLOOM_OK);
+    return v;
+}
+
+uint64_t chunk_must_be_read(struct chain *to, struct record chunk) {
+    uint64_t next;
+    const char *why = "untouched";
+    enum bloom_status status = codec_read_chunk(to, chunk.bytes, chunk.length, &next, &why);
+    CHECK_STR(why, NULL);
+    CHECK_INT(status, BLOOM_OK);
+    CHECK_STR(chain_flaw(to), NULL);
+    CHECK_UINT(next, codec_chunk_end(chunk.bytes, chunk.length));
+    return next;
+}
+
+void chunk_must_be_refused(struct chain *to, struct record chunk, const char *why) {
+    struct snapshot before = snapshot_of(to);
+    uint64_t next;
+    const char *said = NULL;
+    CHECK_INT(codec_read_chunk(to, chunk.bytes, chunk.length, &next, &said), BLOOM_CORRUPT);
+    CHECK_STR(said, why);
+    must_be_unchanged(to, before);
+}
+
+size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
+    unsigned char *buffer = malloc(room);
+    if (!buffer) abort();
+    test_defer(free_bytes, buffer);
+    size_t length, chunks = 0;
+    for (uint64_t offset = 0, next;; offset = next, chunks++) {
+        length = codec_write_chunk(from, offset, buffer, room, &next);
+        if (length == 0) return chunks;
+        CHECK(length <= room && next > offset);
+        struct record chunk = record_of(buffer, length);
+        uint64_t read = chunk_must_be_read(to, chunk);
+        record_free(chunk);
+        CHECK_UINT(read, next);
+    }
+}
