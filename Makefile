@@ -45,12 +45,20 @@ core_src := $(wildcard module/core/*.c module/core/kinds/*.c)
 glue_src := $(wildcard module/redis/*.c)
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
 integration_src := $(CHECKED) $(wildcard tests/integration/*.c)
-fuzz_src := $(wildcard tests/fuzz/*_fuzz.c)
 
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 unit_obj := $(unit_src:%.c=$B/unit/%.o)
 integration_obj := $(integration_src:%.c=$B/integration/%.o)
+
+# What each fuzz target is made of. The driver replays and mutates; libFuzzer has its own.
+fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
+harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integration/*.c)))
+fuzz_codec := fuzz/codec_fuzz fuzz/records fuzz/fuzz_memory
+fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
+fuzz_commands := fuzz/commands_fuzz fuzz/records fuzz/stand_in $(harness)
+fuzz_driver := fuzz/driver
+targets := codec chain commands
 
 # A sanitized module doesn't take the place of the one that people load.
 MODULE := $(if $(SAN),$B/bulwark.so,bulwark.so)
@@ -87,13 +95,21 @@ $B/unit-tests: $(unit_obj) $B/libbloom.a
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
+.SECONDEXPANSION:
+$(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
+$(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ -lm -lpthread
+
 build/deps/redismodule.h:
 	deps/get.sh header
 
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit integration matrix servers replay fuzz long format lint clean help
+.PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long
+.PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh $(PORT)
 
@@ -105,7 +121,7 @@ unit: $B/unit-tests
 
 # A sanitized module needs its runtime in the server, before anything else: Debian's
 # build of Redis 7.0 bears that. The server itself doesn't free everything at exit.
-ifdef SAN
+ifneq ($(SAN),)
 PRELOAD = $(foreach s,$(subst $(comma), ,$(SAN)),$(realpath $(shell $(CC) -print-file-name=$(runtime_$s))))
 runtime_address := libasan.so
 runtime_undefined := libubsan.so
@@ -123,6 +139,38 @@ matrix: bulwark.so $B/integration-tests servers
 
 servers:
 	@deps/get.sh servers
+
+fuzzers := $(targets:%=$B/%-fuzz)
+replay: $(MODULE) $(fuzzers)
+	@$(test_server) MODULE=$(abspath $(MODULE)) tests/fuzz/replay.sh $B
+
+# With coverage to guide them where clang's libFuzzer is there, else by our own driver.
+fuzz: $(MODULE) $(fuzzers)
+	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then \
+	    $(MAKE) libfuzzer CC=clang SAN=fuzzer-no-link,address,undefined; \
+	else \
+	    $(test_server) MODULE=$(abspath $(MODULE)) tests/fuzz/replay.sh $B -seconds=$(SECONDS); \
+	fi
+
+libfuzzer: $(targets:%=$B/%-libfuzzer)
+	for t in codec chain; do \
+	    mkdir -p build/fuzz/$$t && \
+	    $B/$$t-libfuzzer -max_total_time=$(SECONDS) build/fuzz/$$t tests/fuzz/corpus/$$t || exit 1; \
+	done
+	$(MAKE) fuzz-commands CC=gcc SAN=
+
+fuzz-commands: $(MODULE) $B/commands-fuzz
+	@$(test_server) MODULE=$(abspath $(MODULE)) $B/commands-fuzz -seconds=$(SECONDS) tests/fuzz/corpus/commands
+
+long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
+	LONG=1 $B/unit-tests -v rate
+	$(test_server) MODULE=$(abspath $(MODULE)) LONG=1 $B/integration-tests -v large
+	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
+	for only in restore loadchunk; do \
+	    $(test_server) MODULE=$(abspath $(MODULE)) FUZZ_ONLY=$$only \
+	        $B/commands-fuzz -runs=1000000 tests/fuzz/corpus/commands || exit 1; \
+	done
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed 1,2d
