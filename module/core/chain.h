@@ -31,7 +31,8 @@
  * True between any two calls (chain_flaw() checks exactly this list):
  *   - the chain has at least one layer, exactly one if expansion is 0, and no
  *     more than its kind allows
- *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX
+ *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX, and a variant, parameter
+ *     and second secret that its kind can have
  *   - every layer: 0 < error < 1, 0 <= model < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits
@@ -93,13 +94,14 @@ void chain_free(struct chain *c);
 /* A copy with arrays of its own, or NULL when there is no memory. */
 struct chain *chain_copy(const struct chain *c);
 
-/* Gives each layer its array, all zero: for a chain whose layers were read from
- * outside and passed chain_flaw(). On BLOOM_NO_MEMORY none has an array. */
+/* Gives each layer its array, all zero: for a chain whose layers have none yet, were
+ * read from outside and passed chain_flaw(). On BLOOM_NO_MEMORY none has one. */
 enum bloom_status chain_take_arrays(struct chain *c);
 
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
  * the first layer, later ones follow from the one before. Refuses what sizing
- * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would overflow. */
+ * refuses, BLOOM_BAD_CAPACITY, BLOOM_FULL if the chain never grows, and
+ * BLOOM_TOO_BIG when a total would overflow or there would be too many layers. */
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or

@@ -306,7 +306,7 @@ uint64_t codec_chunk_end(const void *bytes, size_t length) {
 }
 
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
-                                   uint64_t *next, const char **why) {
+                                   uint64_t *next, bool *changed, const char **why) {
     struct reader in = {bytes, length, NULL};
     const unsigned char *at = next_bytes(&in, CODEC_CHUNK_HEADER);
     uint64_t total = chain_bytes(c), present = total - c->missing;
@@ -334,9 +334,13 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
 
     /* The bits that come are added to those that are there, which may be more: a
      * chunk may come twice, and a replica may have taken adds in between. */
-    for (size_t i = 0; i < in.left; i++)
+    unsigned char fresh = 0;
+    for (size_t i = 0; i < in.left; i++) {
+        fresh |= in.at[i] & (unsigned char)~to[i];
         to[i] |= in.at[i];
+    }
     *next = offset + zeros + in.left;
+    *changed = fresh != 0 || *next > present;
     if (*next > present) c->missing = total - *next;
     *why = NULL;
     return BLOOM_OK;

@@ -52,7 +52,8 @@ enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry 
 double sizing_textbook_bits_per_item(double error);
 double sizing_textbook_error(double bits_per_item, unsigned probes);
 
-/* Natural logarithm of x > 0 (finite) and exponential, to about one part in 10^15. */
+/* Natural logarithm and exponential, to about one part in 10^15. What has no finite
+ * logarithm gets 0; what is too large for an exponential, the largest. */
 double sizing_log(double x);
 double sizing_exp(double x);
 

@@ -21,15 +21,15 @@ struct adding {
     uint8_t *added; /* the answer for each item that was dealt with */
     size_t done;    /* how many were */
     size_t told;    /* how many of these replicas know of */
+    size_t changed; /* how many items changed a bit */
 };
 
 /* Sends on what was added since the last time, so that replicas see the items
  * before a growth as before it. */
-static size_t tell(struct adding *a) {
-    size_t changed = replicate_items(a->ctx, a->name, a->items + a->told,
-                                     a->added + a->told, a->done - a->told);
+static void tell(struct adding *a) {
+    a->changed += replicate_items(a->ctx, a->name, a->items + a->told, a->added + a->told,
+                                  a->done - a->told);
     a->told = a->done;
-    return changed;
 }
 
 /* Adds up to a block of items; less than asked for means that there is no room. */
@@ -64,11 +64,8 @@ static enum bloom_status add_items(struct adding *a) {
     }
     tell(a);
 
-    size_t changed = 0;
-    for (size_t i = 0; i < a->done; i++)
-        changed += a->added[i];
-    if (changed > 0) {
-        stats_items_came(changed);
+    if (a->changed > 0) {
+        stats_items_came(a->changed);
         announce(a->ctx, a->name, "bf.add");
     }
     return status;
@@ -94,7 +91,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct w
 
     uint8_t few[FEW];
     uint8_t *added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
-    struct adding a = {ctx, name, v, items, (size_t)n, added, 0, 0};
+    struct adding a = {ctx, name, v, items, (size_t)n, added, 0, 0, 0};
     status = add_items(&a);
     if (status == BLOOM_PARTIAL)
         reply_refusal(ctx, status);
@@ -116,7 +113,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (status < 0) return reply_refusal(ctx, status);
 
     uint8_t added;
-    struct adding a = {ctx, argv[1], v, argv + 2, 1, &added, 0, 0};
+    struct adding a = {ctx, argv[1], v, argv + 2, 1, &added, 0, 0, 0};
     status = add_items(&a);
     return status < 0 ? reply_refusal(ctx, status) : reply_bool(ctx, added);
 }

@@ -5,7 +5,7 @@
  *     iterator i  -->  [i', chunk]     i' = 1 + bytes of the arrays so far
  *     the last    -->  [0, ""]
  *
- * Each record goes back in with the iterator that came with it. The iterator 1
+ * Each record goes back in with the iterator that came with it. The first one
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
  * growth. */
 #include "commands.h"
@@ -15,11 +15,10 @@
 #include "replicate.h"
 #include "reply.h"
 #include "stats.h"
+#include "type.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
-
-#define RECORD 1
 
 static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned char *bytes,
                         size_t length) {
@@ -29,10 +28,9 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
 }
 
 static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
-    size_t length = codec_header_length(v);
-    unsigned char *header = RedisModule_Alloc(length);
-    codec_write_header(v, CODEC_MOVED, header);
-    reply_piece(ctx, RECORD, header, length);
+    size_t length;
+    unsigned char *header = encoded_header(v, CODEC_MOVED, &length);
+    reply_piece(ctx, CODEC_RECORD_ITERATOR, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
 }
@@ -56,9 +54,8 @@ int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     long long iterator;
     struct value *v;
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK || iterator < 0)
         return reply_error(ctx, "Second argument must be numeric");
-    if (iterator < 0) return reply_error(ctx, "ERR invalid iterator");
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
     return iterator == 0 ? dump_header(ctx, v) : dump_chunk(ctx, v, (uint64_t)iterator - 1);
@@ -73,6 +70,7 @@ struct loading {
     const char *bytes;
     size_t length;
     bool followed;
+    bool changed; /* what it did: a chunk that came before does nothing */
 };
 
 /* Clients bring plain filters only: who vouches for one says so by another
@@ -125,14 +123,14 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     *why = "the iterator is not the one that came with the chunk";
     if (codec_chunk_end(l->bytes, l->length) + 1 != (uint64_t)l->iterator)
         return BLOOM_CORRUPT;
-    return codec_read_chunk(l->v->live, l->bytes, l->length, &next, why);
+    return codec_read_chunk(l->v->live, l->bytes, l->length, &next, &l->changed, why);
 }
 
 static enum bloom_status load(struct loading *l, const char **why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (l->iterator == RECORD && record == CODEC_GROWTH) return load_growth(l, why);
-    if (l->iterator == RECORD) return load_header(l, why);
-    return load_chunk(l, why);
+    if (l->iterator != CODEC_RECORD_ITERATOR) return load_chunk(l, why);
+    l->changed = true;
+    return record == CODEC_GROWTH ? load_growth(l, why) : load_header(l, why);
 }
 
 /* BF.LOADCHUNK key iterator data
@@ -142,12 +140,13 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return RedisModule_WrongArity(ctx);
 
     struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
+    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
+    /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
+    if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK &&
+        RedisModule_RedactClientCommandArgument)
+        RedisModule_RedactClientCommandArgument(ctx, 3);
     if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK)
         return reply_error(ctx, "ERR Second argument must be numeric");
-    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
-    /* A header holds the secret: not for SLOWLOG and MONITOR. */
-    if (l.iterator == RECORD && RedisModule_RedactClientCommandArgument)
-        RedisModule_RedactClientCommandArgument(ctx, 3);
     if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;
@@ -158,7 +157,9 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
             RedisModule_Log(ctx, "warning", "BF.LOADCHUNK refused: %s", why);
         return reply_refusal(ctx, status);
     }
-    RedisModule_ReplicateVerbatim(ctx);
-    announce(ctx, argv[1], "bf.loadchunk");
+    if (l.changed) {
+        RedisModule_ReplicateVerbatim(ctx);
+        announce(ctx, argv[1], "bf.loadchunk");
+    }
     return reply_ok(ctx);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_reserve.c - BF.RESERVE: an empty filter, made to measure. */
 #include "args.h"
 #include "commands.h"
 #include "keyspace.h"

@@ -90,7 +90,6 @@ enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
 }
 
 enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
-    if (v->live->expansion == 0) return BLOOM_FULL;
     enum bloom_status status = add_layer(ctx, v->live, 0);
     if (status < 0) return status;
     stats_layer_came(&v->live->layers[v->live->nlayers - 1]);

@@ -22,6 +22,9 @@
 #define STEP    (UINT64_C(8) << 20)
 #define TICK_MS 2
 
+/* The most that waits to be emptied, besides the array that was retired last. */
+#define RETIRED_MAX (UINT64_C(2) << 30)
+
 /* How full the server may be for memory to linger in retired blocks. */
 #define LINGER_RATIO 0.9f
 
@@ -38,6 +41,8 @@ struct retired {
 static pthread_t main_thread;
 static size_t page;
 static struct retired *retired; /* main thread only */
+static uint64_t retired_bytes;
+static bool ticking; /* a timer is set */
 
 void memory_start(void) {
     main_thread = pthread_self();
@@ -74,8 +79,30 @@ static bool system_has(uint64_t bytes) {
     return true;
 }
 
-static unsigned char *take_zeros(uint64_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL;
+static bool on_main_thread(void) {
+    return pthread_equal(pthread_self(), main_thread);
+}
+
+static void free_first_retired(void) {
+    struct retired *r = retired;
+    retired = r->next;
+    retired_bytes -= r->bytes;
+    RedisModule_Free(r);
+}
+
+/* Whether there was anything. */
+static bool free_all_retired(void) {
+    bool any = retired;
+    while (retired)
+        free_first_retired();
+    return any;
+}
+
+static bool server_is_loading(void) {
+    return RedisModule_GetContextFlags(server.ctx) & REDISMODULE_CTX_FLAGS_LOADING;
+}
+
+static unsigned char *try_zeros(uint64_t bytes) {
     if (!RedisModule_TryAlloc && bytes >= BIG && !system_has(bytes)) return NULL;
     unsigned char *array = take(bytes);
     if (!array) return NULL;
@@ -86,18 +113,18 @@ static unsigned char *take_zeros(uint64_t bytes) {
     return array;
 }
 
-static void free_first_retired(void) {
-    struct retired *r = retired;
-    retired = r->next;
-    RedisModule_Free(r);
+static unsigned char *take_zeros(uint64_t bytes) {
+    if (bytes > SIZE_MAX / 2) return NULL;
+    if (on_main_thread() && retired && server_is_loading()) free_all_retired();
+    unsigned char *array = try_zeros(bytes);
+    if (!array && on_main_thread() && free_all_retired()) array = try_zeros(bytes);
+    return array;
 }
 
 static void tick(RedisModuleCtx *ctx, void *data) {
     (void)ctx;
     (void)data;
-    if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO)
-        while (retired)
-            free_first_retired();
+    if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO) free_all_retired();
 
     for (uint64_t budget = STEP; retired && budget > 0;) {
         struct retired *r = retired;
@@ -108,21 +135,25 @@ static void tick(RedisModuleCtx *ctx, void *data) {
         budget -= part;
         if (part == left) free_first_retired();
     }
-    if (retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+    ticking = retired;
+    if (ticking) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
 }
 
 static void retire(unsigned char *array, uint64_t bytes) {
+    while (retired && retired_bytes > RETIRED_MAX)
+        free_first_retired();
     struct retired *r = (struct retired *)array;
     *r = (struct retired){.next = retired, .bytes = bytes};
-    if (!retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
     retired = r;
+    retired_bytes += bytes;
+    if (!ticking) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+    ticking = true;
 }
 
 static void give_array(unsigned char *array, uint64_t bytes) {
-    bool on_main = pthread_equal(pthread_self(), main_thread);
     if (!array || bytes < BIG) {
         RedisModule_Free(array);
-    } else if (!on_main) {
+    } else if (!on_main_thread()) {
         for (uint64_t at = 0; at < bytes; at += STEP)
             drop(array + at, bytes - at < STEP ? bytes - at : STEP);
         RedisModule_Free(array);
@@ -145,7 +176,7 @@ static uint64_t machine_memory(void) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
 }
 
-enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
+static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
     unsigned long long maxmemory = 0, used = 0;
     if (settings.max_filter_bytes > 0 && total > (uint64_t)settings.max_filter_bytes)
         return BLOOM_OVER_LIMIT;
@@ -158,6 +189,13 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
         return BLOOM_OVER_LIMIT;
     if (limited && (used > maxmemory || more > maxmemory - used)) return BLOOM_SERVER_FULL;
     return BLOOM_OK;
+}
+
+enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
+    enum bloom_status status = look_for_room(ctx, total, more);
+    if (status == BLOOM_SERVER_FULL && free_all_retired())
+        status = look_for_room(ctx, total, more);
+    return status;
 }
 
 void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {

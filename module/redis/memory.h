@@ -7,16 +7,17 @@
  *
  *     take   the block is taken as it comes, and its pages are dropped with
  *            madvise(): what is touched later is zero. Nothing is written.
- *     give   pages are dropped before the block goes back, so that the next
- *            owner finds none. On the main thread that would take long, so it
- *            is spread over the ticks of a timer:
+ *     give   on a thread that exists to free, pages are dropped step by step
+ *            before the block goes back. On the main thread that would take
+ *            too long for a large one, so it is spread over the ticks of a timer:
  *
  *     give_array(big) --> retired --> [next | .......... ] --> [next | ....
  *                            |           \__ emptied __/
  *                         a timer drops 8 MiB a tick, then frees the block
  *
- * Freeing at once remains where somebody waits for the memory: when the server
- * is close to its limit, and on threads that exist to free. */
+ * What is retired is freed at once where somebody waits for the memory: when the
+ * server is close to its limit, when it loads a data set (timers stand still
+ * then), before anything is refused for want of memory, and when it gets too much. */
 #ifndef BULWARK_MEMORY_H
 #define BULWARK_MEMORY_H
 

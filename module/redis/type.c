@@ -21,19 +21,19 @@ RedisModuleType *bloom_type;
 /* A longer chain is moved by active defragmentation in several steps. */
 #define DEFRAG_AT_ONCE 64
 
-/* ---- RDB ---- */
-
-static unsigned char *write_header(const struct value *v, size_t *length) {
+unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
     *length = codec_header_length(v);
     unsigned char *header = RedisModule_Alloc(*length);
-    codec_write_header(v, CODEC_STORED, header);
+    codec_write_header(v, form, header);
     return header;
 }
+
+/* ---- RDB ---- */
 
 static void rdb_save(RedisModuleIO *rdb, void *value) {
     const struct value *v = value;
     size_t length;
-    unsigned char *header = write_header(v, &length);
+    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
     RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
     RedisModule_Free(header);
 
@@ -87,7 +87,8 @@ static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
             RedisModule_Free(chunk);
             return false;
         }
-        enum bloom_status status = codec_read_chunk(c, chunk, length, &next, why);
+        bool changed;
+        enum bloom_status status = codec_read_chunk(c, chunk, length, &next, &changed, why);
         RedisModule_Free(chunk);
         if (status < 0) return false;
         *why = "a chunk is not the next one";
@@ -116,8 +117,9 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     const struct value *v = value;
     size_t length;
-    unsigned char *header = write_header(v, &length);
-    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, 1LL, header, length);
+    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
+    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
+                        header, length);
     RedisModule_Free(header);
 
     unsigned char *chunk = RedisModule_Alloc(AOF_CHUNK);
@@ -148,14 +150,19 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 
 /* A copy and its original part ways: chunks of the one must not be taken for the
  * other's. Replicas copy for themselves and must come to the same identity. */
+static uint64_t identity_of_copy(const struct chain *c, RedisModuleString *name) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(name, &length);
+    uint64_t origin[] = {c->identity, chain_items(c), siphash13(&c->secret, bytes, length)};
+    return siphash13(&c->secret, origin, sizeof origin);
+}
+
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from;
     const struct value *v = value;
     struct chain *c = chain_copy(v->live);
     if (!c) return NULL;
-    size_t length;
-    const char *name = RedisModule_StringPtrLen(to, &length);
-    c->identity ^= siphash13(&c->secret, name, length);
+    c->identity = identity_of_copy(c, to);
 
     struct value *new = value_new(c);
     if (!new) {
@@ -175,9 +182,8 @@ static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **valu
     (void)key;
     unsigned long layer = 0;
     struct value *v = *value = moved(ctx, *value);
-    bool resumed = RedisModule_DefragCursorGet(ctx, &layer) == REDISMODULE_OK;
-    if (!resumed) {
-        layer = 0;
+    if (RedisModule_DefragCursorGet(ctx, &layer) != REDISMODULE_OK) layer = 0;
+    if (layer == 0) {
         v->live = moved(ctx, v->live);
         v->live->layers = moved(ctx, v->live->layers);
     }
@@ -199,7 +205,7 @@ static void digest(RedisModuleDigest *digest, void *value) {
     struct value v = *(const struct value *)value;
     v.standing.doubt = 0;
     size_t length;
-    unsigned char *header = write_header(&v, &length);
+    unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
     RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
     RedisModule_Free(header);
 

@@ -7,6 +7,7 @@
 #ifndef BULWARK_TYPE_H
 #define BULWARK_TYPE_H
 
+#include "core/codec.h"
 #include "server.h"
 
 #define BLOOM_TYPE_NAME        "bulwarkBF"
@@ -15,5 +16,8 @@
 extern RedisModuleType *bloom_type;
 
 int type_register(RedisModuleCtx *ctx);
+
+/* A filter's header as bytes, to be given back with RedisModule_Free. */
+unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length);
 
 #endif

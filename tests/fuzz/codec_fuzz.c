@@ -127,7 +127,8 @@ static struct value *filled(struct value *v, uint64_t follows) {
     store_u64(chunk + 8, v->live->identity);
     store_u32(chunk + 16, v->live->nlayers);
     store_u64(chunk + 32, follows);
-    MUST(codec_read_chunk(v->live, chunk, sizeof chunk, &next, &why) == BLOOM_OK);
+    MUST(codec_read_chunk(v->live, chunk, sizeof chunk, &next, &(bool){false}, &why) ==
+         BLOOM_OK);
     MUST(next == follows);
     return v;
 }
@@ -168,7 +169,8 @@ static void must_travel(const struct value *v, size_t room) {
         size_t length;
         while ((length = codec_write_chunk(v->live, offset, chunk, room, &offset)) > 0) {
             MUST(length <= room && codec_chunk_end(chunk, length) == offset);
-            MUST(codec_read_chunk(there->live, chunk, length, &next, &why) == BLOOM_OK);
+            MUST(codec_read_chunk(there->live, chunk, length, &next, &(bool){false},
+                                  &why) == BLOOM_OK);
             MUST(next == offset);
         }
         MUST(offset == follows);
@@ -217,7 +219,8 @@ static void give_chunk(const uint8_t *bytes, size_t length) {
     struct picture before = picture_of(c);
     uint64_t next = 0;
     const char *why = NULL;
-    enum bloom_status status = codec_read_chunk(c, bytes, length, &next, &why);
+    enum bloom_status status =
+        codec_read_chunk(c, bytes, length, &next, &(bool){false}, &why);
     MUST(status == BLOOM_OK || status == BLOOM_CORRUPT);
     if (status < 0) {
         MUST(why != NULL);
@@ -296,7 +299,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     if (size == 0) data[0] = 255, size = 1;
     if (roll_below(&d, 8) == 0)
         data[0] = roll_below(&d, 2) ? (uint8_t)roll_below(&d, 24) : 255;
-    return 1 + records_mutate(data + 1, size - 1, max - 1, &d);
+    return 1 + records_mutate(data + 1, size - 1, max - 1, FOR_USE, &d);
 }
 
 /* ---- seeds ---- */

@@ -2,6 +2,7 @@
 #include "records.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "bytes.h"
 
@@ -550,6 +551,21 @@ static void mutate_once(struct dice *d) {
     }
 }
 
+/* Takes out what is no record, and what a stored filter doesn't have: growths, and
+ * headers but the first. */
+static void tidy(enum records_for purpose) {
+    bool header = false;
+    for (size_t i = nrecords; i-- > 0;)
+        if (type_of(records[i]) == OTHER) remove_record(i);
+    for (size_t i = 0; purpose == FOR_STORAGE && i < nrecords;) {
+        enum type type = type_of(records[i]);
+        if (type == GROWTH_RECORD || (type == HEADER_RECORD) == header)
+            remove_record(i);
+        else
+            header = true, i++;
+    }
+}
+
 /* What has not come comes as zeros, so that whole filters are frequent. */
 static void complete(struct dice *d) {
     if (nrecords == RECORDS || now.there >= now.total) return;
@@ -559,11 +575,13 @@ static void complete(struct dice *d) {
     store_u64(r->bytes + K_ZEROS, now.total - now.there);
 }
 
-size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d) {
+size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for purpose,
+                      struct dice *d) {
     take_apart(data, length);
     for (uint64_t n = 1 + roll_below(d, 3); n > 0; n--)
         mutate_once(d);
     if (roll_below(d, 4) > 0) {
+        if (roll_below(d, 16) > 0) tidy(purpose);
         walk(nrecords, d);
         if (roll_below(d, 4) > 0) complete(d);
     }

@@ -249,7 +249,7 @@ TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
             const char *why;
             r.bytes[at] ^= (unsigned char)change;
             test_case("byte %zu changed by %02x", at, change);
-            bool good = codec_read_chunk(to, r.bytes, r.length, &next, &why) == BLOOM_OK;
+            bool good = codec_read_chunk(to, r.bytes, r.length, &next, &(bool){false}, &why) == BLOOM_OK;
             r.bytes[at] ^= (unsigned char)change;
             CHECK(good == (why == NULL));
             CHECK_UINT(to->missing, good ? chain_bytes(to) - next : missing);

@@ -89,7 +89,7 @@ struct value *value_read(struct record header, uint64_t *follows) {
 uint64_t chunk_must_be_read(struct chain *to, struct record chunk) {
     uint64_t next;
     const char *why = "untouched";
-    enum bloom_status status = codec_read_chunk(to, chunk.bytes, chunk.length, &next, &why);
+    enum bloom_status status = codec_read_chunk(to, chunk.bytes, chunk.length, &next, &(bool){false}, &why);
     CHECK_STR(why, NULL);
     CHECK_INT(status, BLOOM_OK);
     CHECK_STR(chain_flaw(to), NULL);
@@ -101,7 +101,7 @@ void chunk_must_be_refused(struct chain *to, struct record chunk, const char *wh
     struct snapshot before = snapshot_of(to);
     uint64_t next;
     const char *said = NULL;
-    CHECK_INT(codec_read_chunk(to, chunk.bytes, chunk.length, &next, &said), BLOOM_CORRUPT);
+    CHECK_INT(codec_read_chunk(to, chunk.bytes, chunk.length, &next, &(bool){false}, &said), BLOOM_CORRUPT);
     CHECK_STR(said, why);
     must_be_unchanged(to, before);
 }
