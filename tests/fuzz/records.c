@@ -299,6 +299,7 @@ static void repair_layer(uint8_t *at, struct dice *d) {
     if (bytes < 64 || bytes > 16384 || bytes % 64 != 0)
         must_be(at + L_BYTES, 8, 64 * (1 + bytes % 16), d);
     if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
+    if (load_u64(at + L_ITEMS) > UINT64_C(1) << 48) must_be(at + L_ITEMS, 8, 0, d);
     must_be_rate(at + L_ERROR, d);
     must_be_rate(at + L_MODEL, d);
 }
@@ -558,11 +559,12 @@ static void tidy(enum records_for purpose) {
     for (size_t i = nrecords; i-- > 0;)
         if (type_of(records[i]) == OTHER) remove_record(i);
     for (size_t i = 0; purpose == FOR_STORAGE && i < nrecords;) {
-        enum type type = type_of(records[i]);
-        if (type == GROWTH_RECORD || (type == HEADER_RECORD) == header)
+        if (type_of(records[i]) != (header ? CHUNK_RECORD : HEADER_RECORD)) {
             remove_record(i);
-        else
-            header = true, i++;
+            continue;
+        }
+        header = true;
+        i++;
     }
 }
 
