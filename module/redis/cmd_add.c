@@ -22,6 +22,8 @@ struct adding {
     size_t done;    /* how many were */
     size_t told;    /* how many of these replicas know of */
     size_t changed; /* how many items changed a bit */
+    bool created;
+    size_t growths;
 };
 
 /* Sends on what was added since the last time, so that replicas see the items
@@ -47,7 +49,9 @@ static enum bloom_status make_room(struct adding *a, enum chain_full *when_full)
         return BLOOM_OK;
     }
     tell(a);
-    return grow(a->ctx, a->name, a->v);
+    enum bloom_status status = grow(a->ctx, a->name, a->v);
+    a->growths += status >= 0;
+    return status;
 }
 
 /* Adds the items in order. On a refusal those before it stay, and are told of. */
@@ -63,12 +67,28 @@ static enum bloom_status add_items(struct adding *a) {
         if (dealt_with < block) status = make_room(a, &when_full);
     }
     tell(a);
-
-    if (a->changed > 0) {
-        stats_items_came(a->changed);
-        announce(a->ctx, a->name, "bf.add");
-    }
+    stats_items_came(a->changed);
     return status;
+}
+
+/* Last of all: a listener may delete the key, and the filter with it. */
+static void announce_all(const struct adding *a) {
+    if (a->created) announce(a->ctx, a->name, "bf.reserve");
+    for (size_t i = 0; i < a->growths; i++)
+        announce(a->ctx, a->name, "bf.grow");
+    if (a->changed > 0) announce(a->ctx, a->name, "bf.add");
+}
+
+/* Finds the filter, or makes it to the wish; without a wish it has to be there. False
+ * if it replied an error. */
+static bool find_or_create(struct adding *a, const struct wish *wish) {
+    if (!find_to_write(a->ctx, a->name, &a->v)) return false;
+    if (a->v) return true;
+    enum bloom_status status =
+        wish ? create(a->ctx, a->name, wish, &a->v) : BLOOM_NOT_FOUND;
+    if (status < 0) reply_refusal(a->ctx, status);
+    a->created = status >= 0;
+    return a->created;
 }
 
 /* The answers so far, and the refusal of the item that ended it. */
@@ -79,25 +99,21 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
     if (status < 0) reply_refusal(a->ctx, status);
 }
 
-/* Adds the items to a filter, which is made to the wish if there is none, and
- * replies an array. */
+/* Adds the items and replies an array. */
 static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct wish *wish,
                     RedisModuleString **items, int n) {
-    struct value *v;
-    if (!find_to_write(ctx, name, &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v && !wish) return reply_refusal(ctx, BLOOM_NOT_FOUND);
-    enum bloom_status status = v ? BLOOM_OK : create(ctx, name, wish, &v);
-    if (status < 0) return reply_refusal(ctx, status);
+    struct adding a = {.ctx = ctx, .name = name, .items = items, .n = (size_t)n};
+    if (!find_or_create(&a, wish)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
-    uint8_t *added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
-    struct adding a = {ctx, name, v, items, (size_t)n, added, 0, 0, 0};
-    status = add_items(&a);
+    a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
+    enum bloom_status status = add_items(&a);
     if (status == BLOOM_PARTIAL)
         reply_refusal(ctx, status);
     else
         reply_answers(&a, status);
-    if (added != few) RedisModule_Free(added);
+    announce_all(&a);
+    if (a.added != few) RedisModule_Free(a.added);
     return REDISMODULE_OK;
 }
 
@@ -106,15 +122,13 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct w
 int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
+    uint8_t added = 0;
     struct wish wish = default_wish();
-    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    enum bloom_status status = v ? BLOOM_OK : create(ctx, argv[1], &wish, &v);
-    if (status < 0) return reply_refusal(ctx, status);
-
-    uint8_t added;
-    struct adding a = {ctx, argv[1], v, argv + 2, 1, &added, 0, 0, 0};
-    status = add_items(&a);
+    struct adding a = {
+        .ctx = ctx, .name = argv[1], .items = argv + 2, .n = 1, .added = &added};
+    if (!find_or_create(&a, &wish)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status status = add_items(&a);
+    announce_all(&a);
     return status < 0 ? reply_refusal(ctx, status) : reply_bool(ctx, added);
 }
 

@@ -8,6 +8,8 @@
  * Each record goes back in with the iterator that came with it. The first one
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
  * growth. */
+#include <stdlib.h>
+
 #include "commands.h"
 #include "core/codec.h"
 #include "keyspace.h"
@@ -84,22 +86,23 @@ static bool is_plain(const struct standing *s) {
 
 static enum bloom_status load_header(struct loading *l, const char **why) {
     uint64_t follows;
+    struct value *v;
     if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &l->v, &follows, why);
+        codec_read_header(l->bytes, l->length, &server_allocator, &v, &follows, why);
     if (status < 0) return status;
 
     if (!l->followed) {
         *why = "it is not plain";
-        status = is_plain(&l->v->standing) ? BLOOM_OK : BLOOM_CORRUPT;
-        uint64_t bytes = chain_bytes(l->v->live);
+        status = is_plain(&v->standing) ? BLOOM_OK : BLOOM_CORRUPT;
+        uint64_t bytes = chain_bytes(v->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
-    if (status >= 0) status = chain_take_arrays(l->v->live);
+    if (status >= 0) status = chain_take_arrays(v->live);
     if (status >= 0)
-        put(l->ctx, l->name, l->v);
+        put(l->ctx, l->name, v);
     else
-        value_free(l->v);
+        value_free(v);
     return status;
 }
 
@@ -133,6 +136,19 @@ static enum bloom_status load(struct loading *l, const char **why) {
     return record == CODEC_GROWTH ? load_growth(l, why) : load_header(l, why);
 }
 
+/* What a master or an AOF brings and can't be taken. Without a growth or a chunk the
+ * filter that is there says "maybe" more often. Without a header there is none, and the
+ * next add would make one that denies what this one held: as with a broken RDB file,
+ * the server can't go on. */
+static void follow_refusal(const struct loading *l, const char *why) {
+    RedisModule_Log(l->ctx, "warning",
+                    "BF.LOADCHUNK from the master or the AOF refused: %s.",
+                    why ? why : "there is no such filter");
+    if (codec_record_type(l->bytes, l->length) != CODEC_HEADER || l->v) return;
+    RedisModule_Log(l->ctx, "warning", "Ending: the filter would be missing.");
+    exit(1);
+}
+
 /* BF.LOADCHUNK key iterator data
  * Takes back what BF.SCANDUMP gave, piece by piece. Until the last one has come
  * the filter answers 1 to everything. */
@@ -153,8 +169,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     enum bloom_status status = load(&l, &why);
     memory_must_follow(ctx, status);
     if (status < 0) {
-        if (l.followed && why)
-            RedisModule_Log(ctx, "warning", "BF.LOADCHUNK refused: %s", why);
+        if (l.followed) follow_refusal(&l, why);
         return reply_refusal(ctx, status);
     }
     if (l.changed) {

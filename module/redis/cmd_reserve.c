@@ -3,6 +3,7 @@
 #include "args.h"
 #include "commands.h"
 #include "keyspace.h"
+#include "replicate.h"
 #include "reply.h"
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING]
@@ -16,5 +17,7 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     struct value *v;
     enum bloom_status status = create(ctx, argv[1], &wish, &v);
-    return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
+    if (status < 0) return reply_refusal(ctx, status);
+    announce(ctx, argv[1], "bf.reserve");
+    return reply_ok(ctx);
 }

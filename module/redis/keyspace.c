@@ -85,7 +85,6 @@ enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
     if (status < 0) return status;
     put(ctx, name, *v);
     replicate_creation(ctx, name, *v);
-    announce(ctx, name, "bf.reserve");
     return BLOOM_OK;
 }
 
@@ -94,6 +93,5 @@ enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     if (status < 0) return status;
     stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
     replicate_growth(ctx, name, v->live);
-    announce(ctx, name, "bf.grow");
     return BLOOM_OK;
 }

@@ -25,8 +25,9 @@
 /* The most that waits to be emptied, besides the array that was retired last. */
 #define RETIRED_MAX (UINT64_C(2) << 30)
 
-/* How full the server may be for memory to linger in retired blocks. */
-#define LINGER_RATIO 0.9f
+/* How full the server may be for memory to linger in retired blocks. Beyond, it may
+ * be evicting: it measures what a free gave back, and would evict others. */
+#define LINGER_RATIO 0.999f
 
 /* Growth below this is not worth asking the server for its exact numbers. */
 #define SMALL_GROWTH (UINT64_C(64) << 10)
@@ -178,16 +179,20 @@ static uint64_t machine_memory(void) {
 
 static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
     unsigned long long maxmemory = 0, used = 0;
+    int flags = RedisModule_GetContextFlags(ctx);
+    bool limited = flags & REDISMODULE_CTX_FLAGS_MAXMEMORY;
+    bool evicts = flags & REDISMODULE_CTX_FLAGS_EVICT;
+
     if (settings.max_filter_bytes > 0 && total > (uint64_t)settings.max_filter_bytes)
         return BLOOM_OVER_LIMIT;
-    bool limited = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_MAXMEMORY;
-    if (limited && more < SMALL_GROWTH)
-        return RedisModule_GetUsedMemoryRatio() > 1 ? BLOOM_SERVER_FULL : BLOOM_OK;
+    if (limited && RedisModule_GetUsedMemoryRatio() > 1) return BLOOM_SERVER_FULL;
+    if (limited && more < SMALL_GROWTH) return BLOOM_OK;
 
     if (limited) server_memory(ctx, &maxmemory, &used);
     if (settings.max_filter_bytes == 0 && total > (limited ? maxmemory : machine_memory()))
         return BLOOM_OVER_LIMIT;
-    if (limited && (used > maxmemory || more > maxmemory - used)) return BLOOM_SERVER_FULL;
+    if (limited && !evicts && (used > maxmemory || more > maxmemory - used))
+        return BLOOM_SERVER_FULL;
     return BLOOM_OK;
 }
 
@@ -198,9 +203,18 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
     return status;
 }
 
-void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
-    if (status != BLOOM_NO_MEMORY || !server_is_followed(ctx)) return;
-    RedisModule_Log(ctx, "warning",
-                    "Out of memory for a filter that the master has. Ending.");
+static void give_up(void) {
+    RedisModule_Log(server.ctx, "warning",
+                    "Out of memory for a filter that the master or the file has. Ending.");
     abort();
+}
+
+void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
+    if (status == BLOOM_NO_MEMORY && server_is_followed(ctx)) give_up();
+}
+
+void memory_must_follow_here(enum bloom_status status) {
+    int followed = REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING;
+    if (status == BLOOM_NO_MEMORY && RedisModule_GetContextFlags(server.ctx) & followed)
+        give_up();
 }

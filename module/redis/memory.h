@@ -30,13 +30,17 @@ extern const struct bloom_memory server_allocator;
 /* To be called once, on the main thread, after server_look_around(). */
 void memory_start(void);
 
-/* May a filter of so many bytes in all take so many more? Refuses
- * BLOOM_OVER_LIMIT (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). */
+/* May a filter of so many bytes in all take so many more? Refuses BLOOM_OVER_LIMIT
+ * (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is
+ * always close to its limit: there only what could never fit is refused. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
 
 /* Ends the server, as its own types do when they can't follow their master for
  * want of memory: going on without the bits would make a false "no". Does nothing
- * unless the status is BLOOM_NO_MEMORY and the call is followed. */
+ * unless the status is BLOOM_NO_MEMORY and the call is followed. The second form is
+ * for callbacks, which can't tell a master's call from a client's: on a replica, and
+ * while loading, every call counts as followed. */
 void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status);
+void memory_must_follow_here(enum bloom_status status);
 
 #endif

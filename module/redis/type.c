@@ -44,29 +44,23 @@ static void rdb_save(RedisModuleIO *rdb, void *value) {
     RedisModule_Free(chunk);
 }
 
-/* A limit is for what clients bring (RESTORE), not for what was there already. */
-static enum bloom_status check_room(RedisModuleIO *rdb, const struct value *v) {
-    RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
-    int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
-    if (RedisModule_GetContextFlags(ctx) & trusted) return BLOOM_OK;
-    return memory_room(ctx, chain_bytes(v->live), chain_bytes(v->live));
-}
-
-/* NULL, and the reason in *why. */
+/* NULL, and the reason in *why. There is no limit but the memory that there is: servers
+ * move slots by RESTORE, and take a key that was refused for one that arrived. */
 static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const char **why) {
     size_t length;
     struct value *v = NULL;
+    enum bloom_status status;
     char *header = RedisModule_LoadStringBuffer(rdb, &length);
     *why = "it could not be read";
     if (!header || RedisModule_IsIOError(rdb)) goto done;
-    if (codec_read_header(header, length, &server_allocator, &v, follows, why) < 0)
-        goto done;
+    status = codec_read_header(header, length, &server_allocator, &v, follows, why);
+    memory_must_follow_here(status);
+    if (status < 0) goto done;
 
-    *why = "it is larger than the memory that a filter may take";
-    if (check_room(rdb, v) == BLOOM_OK) {
-        *why = "there is not enough memory";
-        if (chain_take_arrays(v->live) == BLOOM_OK) goto done;
-    }
+    *why = "there is not enough memory";
+    status = chain_take_arrays(v->live);
+    memory_must_follow_here(status);
+    if (status >= 0) goto done;
     value_free(v);
     v = NULL;
 done:
@@ -161,14 +155,13 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
     (void)from;
     const struct value *v = value;
     struct chain *c = chain_copy(v->live);
-    if (!c) return NULL;
-    c->identity = identity_of_copy(c, to);
-
-    struct value *new = value_new(c);
+    struct value *new = c ? value_new(c) : NULL;
     if (!new) {
         chain_free(c);
+        memory_must_follow_here(BLOOM_NO_MEMORY);
         return NULL;
     }
+    c->identity = identity_of_copy(c, to);
     stats_value_came(new);
     return new;
 }

@@ -99,13 +99,20 @@ static struct picture picture_of(const struct chain *c) {
     return p;
 }
 
-static void must_be_unchanged(const struct chain *c, struct picture before) {
+/* Frees what it compares with. */
+static bool is_unchanged(const struct chain *c, struct picture before) {
     struct picture after = picture_of(c);
-    MUST(after.missing == before.missing && after.items == before.items);
-    MUST(after.layers == before.layers);
-    if (before.bits) MUST(memcmp(after.bits, before.bits, (size_t)chain_bytes(c)) == 0);
+    bool same = after.missing == before.missing && after.items == before.items &&
+                after.layers == before.layers;
+    if (same && before.bits)
+        same = memcmp(after.bits, before.bits, (size_t)chain_bytes(c)) == 0;
     free(after.bits);
     free(before.bits);
+    return same;
+}
+
+static void must_be_unchanged(const struct chain *c, struct picture before) {
+    MUST(is_unchanged(c, before));
 }
 
 /* ---- there and back ---- */
@@ -218,20 +225,20 @@ static void give_chunk(const uint8_t *bytes, size_t length) {
     struct chain *c = now.v->live;
     struct picture before = picture_of(c);
     uint64_t next = 0;
+    bool changed = false, compared = before.bits != NULL;
     const char *why = NULL;
-    enum bloom_status status =
-        codec_read_chunk(c, bytes, length, &next, &(bool){false}, &why);
+    enum bloom_status status = codec_read_chunk(c, bytes, length, &next, &changed, &why);
     MUST(status == BLOOM_OK || status == BLOOM_CORRUPT);
+    bool same = is_unchanged(c, before);
     if (status < 0) {
-        MUST(why != NULL);
-        must_be_unchanged(c, before);
+        MUST(why != NULL && same);
         return;
     }
+    if (compared) MUST(changed == !same);
     MUST(codec_record_type(bytes, length) == CODEC_CHUNK);
     MUST(next == codec_chunk_end(bytes, length) && next <= chain_bytes(c));
     MUST(load_u64(bytes + 24) <= now.came);
     if (next > now.came) now.came = next;
-    free(before.bits);
 }
 
 static void give_growth(const uint8_t *bytes, size_t length) {
