@@ -29,6 +29,10 @@
  * be evicting: it measures what a free gave back, and would evict others. */
 #define LINGER_RATIO 0.999f
 
+/* A server that evicts may be a little over its limit until it has caught up. One that
+ * is far over finds nothing to evict. */
+#define FULL_WHILE_EVICTING 1.1f
+
 /* Growth below this is not worth asking the server for its exact numbers. */
 #define SMALL_GROWTH (UINT64_C(64) << 10)
 
@@ -182,18 +186,19 @@ static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint
     int flags = RedisModule_GetContextFlags(ctx);
     bool limited = flags & REDISMODULE_CTX_FLAGS_MAXMEMORY;
     bool evicts = flags & REDISMODULE_CTX_FLAGS_EVICT;
+    bool small = more < SMALL_GROWTH;
 
-    if (settings.max_filter_bytes > 0 && total > (uint64_t)settings.max_filter_bytes)
-        return BLOOM_OVER_LIMIT;
-    if (limited && RedisModule_GetUsedMemoryRatio() > 1) return BLOOM_SERVER_FULL;
-    if (limited && more < SMALL_GROWTH) return BLOOM_OK;
+    if (limited && !small) server_memory(ctx, &maxmemory, &used);
+    uint64_t most = (uint64_t)settings.max_filter_bytes;
+    if (most == 0 && !small) most = limited ? maxmemory : machine_memory();
+    if (most > 0 && total > most) return BLOOM_OVER_LIMIT;
 
-    if (limited) server_memory(ctx, &maxmemory, &used);
-    if (settings.max_filter_bytes == 0 && total > (limited ? maxmemory : machine_memory()))
-        return BLOOM_OVER_LIMIT;
-    if (limited && !evicts && (used > maxmemory || more > maxmemory - used))
-        return BLOOM_SERVER_FULL;
-    return BLOOM_OK;
+    if (!limited) return BLOOM_OK;
+    if (evicts || small) {
+        float full = evicts ? FULL_WHILE_EVICTING : 1;
+        return RedisModule_GetUsedMemoryRatio() > full ? BLOOM_SERVER_FULL : BLOOM_OK;
+    }
+    return used > maxmemory || more > maxmemory - used ? BLOOM_SERVER_FULL : BLOOM_OK;
 }
 
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {

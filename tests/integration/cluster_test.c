@@ -77,3 +77,20 @@ TEST(a_filter_grows_while_its_slot_is_moved) {
     CHECK(reply_field(call(b, "BF.INFO", "k"), "Number of filters")->integer > 2);
     CHECK_INT(count_missing(b, "k", 0, added), 0);
 }
+
+/* Redis hands slots over with RESTORE, and drops its copy whatever that answers. */
+TEST(a_limit_at_the_target_loses_no_filter_that_is_moved) {
+    if (server_flavour() != REDIS || server_version() < 804)
+        SKIP("%s moves no slots by itself", server_name());
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from), *b = client(to);
+    expect(b, "OK", "CONFIG", "SET", setting("bf-max-filter-bytes"), "1");
+    add_numbers(a, "k", 0, 3000);
+
+    long long slot = slot_of(a, "k");
+    callf(b, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+    WAIT_UNTIL(strstr(call_text(b, "CLUSTER", "MIGRATION", "STATUS", "ALL"),
+                      "\"completed\"") != NULL);
+    CHECK_INT(count_missing(b, "k", 0, 3000), 0);
+}

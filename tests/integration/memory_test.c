@@ -159,3 +159,20 @@ TEST(a_full_sync_does_not_hold_two_data_sets) {
 
     CHECK(peak_kib(replica) < once * 13 / 10);
 }
+
+/* The normal state of a cache: always full, and evicting. */
+TEST(a_server_that_evicts_takes_filters_as_it_takes_strings) {
+    redisContext *c = client(
+        server_start(.config = "maxmemory 30mb\nmaxmemory-policy allkeys-lru\nsave ''"));
+    char value[512] = {0};
+    memset(value, 'x', sizeof value - 1);
+    for (int i = 0; i < 60000; i++)
+        redisAppendCommand(c, "SET cached:%d %s", i, value);
+    for (int i = 0; i < 60000; i++)
+        expect_next(c, "OK");
+    CHECK(info_int(c, "stats", "evicted_keys") > 0);
+
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "1000000");
+    expect(c, "(error) ERR Insufficient memory to create filter", "BF.RESERVE", "too big",
+           "0.01", "100000000");
+}
