@@ -58,6 +58,7 @@ static enum bloom_status make_room(struct adding *a, enum chain_full *when_full)
 static enum bloom_status add_items(struct adding *a) {
     enum chain_full when_full = CHAIN_STOP;
     enum bloom_status status = BLOOM_OK;
+    uint64_t before = chain_items(a->v->live);
     if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
 
     while (a->done < a->n && status >= 0) {
@@ -67,7 +68,7 @@ static enum bloom_status add_items(struct adding *a) {
         if (dealt_with < block) status = make_room(a, &when_full);
     }
     tell(a);
-    stats_items_came(a->changed);
+    stats_items_came(chain_items(a->v->live) - before);
     return status;
 }
 

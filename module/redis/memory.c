@@ -181,6 +181,12 @@ static uint64_t machine_memory(void) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
 }
 
+bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes) {
+    unsigned long long maxmemory, used;
+    server_memory(ctx, &maxmemory, &used);
+    return bytes <= (maxmemory > 0 ? maxmemory : machine_memory());
+}
+
 static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
     unsigned long long maxmemory = 0, used = 0;
     int flags = RedisModule_GetContextFlags(ctx);

@@ -35,6 +35,10 @@ void memory_start(void);
  * always close to its limit: there only what could never fit is refused. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
 
+/* Could the server ever hold so many bytes: maxmemory if it is set, else the memory of
+ * the machine? */
+bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes);
+
 /* Ends the server, as its own types do when they can't follow their master for
  * want of memory: going on without the bits would make a false "no". Does nothing
  * unless the status is BLOOM_NO_MEMORY and the call is followed. The second form is

@@ -44,8 +44,17 @@ static void rdb_save(RedisModuleIO *rdb, void *value) {
     RedisModule_Free(chunk);
 }
 
-/* NULL, and the reason in *why. There is no limit but the memory that there is: servers
- * move slots by RESTORE, and take a key that was refused for one that arrived. */
+/* Servers move slots by RESTORE, and take a key that was refused for one that arrived.
+ * So there is no limit for it but what could never fit: a few bytes can stand for any
+ * number of zeros, and would evict everything else. */
+static bool could_fit(RedisModuleIO *rdb, const struct chain *c) {
+    RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
+    int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
+    return RedisModule_GetContextFlags(ctx) & trusted ||
+           memory_could_hold(ctx, chain_bytes(c));
+}
+
+/* NULL, and the reason in *why. */
 static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const char **why) {
     size_t length;
     struct value *v = NULL;
@@ -57,9 +66,13 @@ static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const ch
     memory_must_follow_here(status);
     if (status < 0) goto done;
 
-    *why = "there is not enough memory";
-    status = chain_take_arrays(v->live);
-    memory_must_follow_here(status);
+    *why = "it is larger than the memory of this server";
+    status = BLOOM_OVER_LIMIT;
+    if (could_fit(rdb, v->live)) {
+        *why = "there is not enough memory";
+        status = chain_take_arrays(v->live);
+        memory_must_follow_here(status);
+    }
     if (status >= 0) goto done;
     value_free(v);
     v = NULL;
