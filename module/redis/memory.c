@@ -183,6 +183,7 @@ static uint64_t machine_memory(void) {
 
 bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes) {
     unsigned long long maxmemory, used;
+    if (bytes < SMALL_GROWTH) return true;
     server_memory(ctx, &maxmemory, &used);
     return bytes <= (maxmemory > 0 ? maxmemory : machine_memory());
 }
