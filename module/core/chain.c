@@ -94,6 +94,7 @@ enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
                              struct filter *plan) {
     if (c->nlayers == 0 && (capacity < 1 || capacity > CHAIN_CAPACITY_MAX))
         return BLOOM_BAD_CAPACITY;
+    if (c->missing > 0) return BLOOM_PARTIAL;
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_FULL;
     if (c->nlayers >= c->kind->layers_max) return BLOOM_TOO_BIG;
 

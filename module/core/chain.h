@@ -100,7 +100,7 @@ enum bloom_status chain_take_arrays(struct chain *c);
 
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
  * the first layer, later ones follow from the one before. Refuses what sizing
- * refuses, BLOOM_BAD_CAPACITY, BLOOM_FULL if the chain never grows, and
+ * refuses, BLOOM_BAD_CAPACITY, BLOOM_PARTIAL, BLOOM_FULL if the chain never grows, and
  * BLOOM_TOO_BIG when a total would overflow or there would be too many layers. */
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
 

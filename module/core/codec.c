@@ -57,7 +57,7 @@ static struct filter read_layer(const unsigned char *in) {
     };
 }
 
-static void write_chain(const struct chain *c, unsigned char *out) {
+static void write_chain(const struct chain *c, uint64_t follows, unsigned char *out) {
     memset(out, 0, CHAIN_LENGTH);
     out[0] = c->kind->id;
     out[1] = c->variant;
@@ -69,7 +69,7 @@ static void write_chain(const struct chain *c, unsigned char *out) {
     store_u64(out + 40, c->secret2.k1);
     store_f64(out + 48, c->error);
     store_f64(out + 56, c->parameter);
-    store_u64(out + 64, chain_bytes(c) - c->missing);
+    store_u64(out + 64, follows);
     store_u32(out + 72, c->nlayers);
     for (uint32_t i = 0; i < c->nlayers; i++)
         write_layer(&c->layers[i], out + CHAIN_LENGTH + (size_t)i * LAYER_LENGTH);
@@ -122,7 +122,8 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
         store_u64(out + 48, (uint64_t)s->rebuild_start);
         store_u64(out + 56, s->rebuild_received);
     }
-    write_chain(v->live, out + FIXED_LENGTH);
+    uint64_t present = chain_bytes(v->live) - v->live->missing;
+    write_chain(v->live, form == CODEC_BORN ? 0 : present, out + FIXED_LENGTH);
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
@@ -217,8 +218,8 @@ static enum bloom_status check_fixed(struct reader *in, const unsigned char *at)
 static enum bloom_status settle_born(struct reader *in, struct chain *c,
                                      uint64_t *follows) {
     if (chain_items(c) != 0) return corrupt(in, "it has items but all bits are zero");
+    if (*follows != 0) return corrupt(in, "it is complete but bytes are to follow");
     c->missing = 0;
-    *follows = 0;
     return BLOOM_OK;
 }
 
@@ -369,7 +370,9 @@ enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, si
         return BLOOM_CORRUPT;
     *why = "a reserved field is not zero";
     if (load_u32(at + 20) != 0 || load_u32(at + 28) != 0) return BLOOM_CORRUPT;
-    *why = NULL;
+    *why = "a new layer has items";
     *plan = read_layer(at + 24);
+    if (plan->items != 0) return BLOOM_CORRUPT;
+    *why = NULL;
     return BLOOM_OK;
 }
