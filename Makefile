@@ -125,7 +125,7 @@ PRELOAD = $(foreach s,$(subst $(comma), ,$(SAN)),$(realpath $(shell $(CC) -print
 runtime_address := libasan.so
 runtime_undefined := libubsan.so
 runtime_thread := libtsan.so
-test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0
+test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 else
 test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server))
 endif
@@ -172,7 +172,7 @@ long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
 	done
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | sed 1,2d
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile | sed 1,2d
 
 lint: bulwark.so
 	@tests/lint.sh
