@@ -108,7 +108,7 @@ TEST(one_call_may_add_a_hundred_thousand_items) {
 #define MOST_OF_IT "100000000" /* items at 1 %: 138 MB */
 
 TEST(memory_of_a_deleted_filter_is_there_for_the_next) {
-    redisContext *c = client(server_start(.config = "maxmemory " LIMIT));
+    redisContext *c = client(server_start(.config = MAIN_THREAD "maxmemory " LIMIT));
     for (int i = 0; i < 10; i++) {
         post(c, "BF.RESERVE", "k", "0.01", MOST_OF_IT);
         post(c, "DEL", "k");
@@ -118,7 +118,7 @@ TEST(memory_of_a_deleted_filter_is_there_for_the_next) {
 }
 
 TEST(deleted_filters_do_not_pile_up) {
-    redisContext *c = client(server_start());
+    redisContext *c = client(server_start(.config = MAIN_THREAD));
     for (int i = 0; i < 100; i++) {
         post(c, "BF.RESERVE", "k", "0.01", MOST_OF_IT);
         post(c, "DEL", "k");
