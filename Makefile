@@ -9,6 +9,7 @@
 # make servers      unpacks those servers under build/, with no change to the system
 # make replay       the fuzzers' corpora, once
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
+# make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make format       rewrites the sources in house style
 # make lint         style, licences, exported symbols
@@ -91,6 +92,21 @@ $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
 
+# What it was built with goes into the figures' headers.
+bench_src := $(wildcard tests/bench/*.c)
+bench_flags := -DBENCH_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DBENCH_FLAGS='"$(OPT) $(SANFLAGS) $(CFLAGS)"'
+$B/bench/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Imodule/core $(bench_flags) -c -o $@ $<
+
+bench_base := $B/bench/tests/bench/bench.o
+bench_wire := $(bench_base) $(addprefix $B/bench/tests/bench/,target.o traffic.o)
+$B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
+$B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
+$B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
+$B/core-bench $B/server-bench $B/pause-bench:
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
@@ -107,7 +123,7 @@ build/deps/redismodule.h:
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long
+.PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long bench
 .PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh
@@ -135,6 +151,9 @@ integration: $(MODULE) $B/integration-tests
 
 matrix: bulwark.so $B/integration-tests servers
 	@tests/matrix.sh $B/integration-tests
+
+bench: $(MODULE) $B/core-bench $B/server-bench $B/pause-bench
+	@tests/bench/run.sh $B
 
 servers:
 	@deps/get.sh servers
