@@ -77,6 +77,11 @@ $B/module/core/%.o: module/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_FLAGS) -c -o $@ $<
 
+# Run only on processors that have it: see kinds/lines_loops.h.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+$B/module/core/%_avx2.o: CORE_FLAGS += -mavx2 -mbmi2
+endif
+
 $B/module/redis/%.o: module/redis/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
 	$(CC) $(GLUE_FLAGS) -c -o $@ $<
