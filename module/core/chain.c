@@ -193,7 +193,8 @@ static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
     return true;
 }
 
-static void add_many(struct chain *c, const struct hashed *items, size_t n, uint8_t *added) {
+static void add_many(struct chain *c, const struct hashed *items, size_t n,
+                     uint8_t *added) {
     struct filter *last = &c->layers[c->nlayers - 1];
     uint64_t sum = 0;
     c->kind->add_many(last, items, n, added);
@@ -215,21 +216,21 @@ static bool has_room(const struct chain *c, size_t n, enum chain_full when_full)
  * the bits tells at the same time whether they were set. */
 static size_t add_block(struct chain *c, const struct hashed *items, size_t n,
                         uint8_t *added, enum chain_full when_full) {
+    uint8_t fresh[BLOCK] = {0};
     bool room = has_room(c, n, when_full);
-    if (c->nlayers > 1 || !room)
-        c->kind->ask(c->layers, c->nlayers, items, n, added);
-    else
-        memset(added, 0, n);
+    if (c->nlayers > 1 || !room) c->kind->ask(c->layers, c->nlayers, items, n, fresh);
     for (size_t i = 0; i < n; i++)
-        added[i] = !added[i];
+        fresh[i] = !fresh[i];
 
+    size_t done = 0;
     if (room && c->kind->add_many) {
-        add_many(c, items, n, added);
-        return n;
+        add_many(c, items, n, fresh);
+        done = n;
     }
-    for (size_t i = 0; i < n; i++)
-        if (added[i] && !add_one(c, items[i], &added[i], when_full)) return i;
-    return n;
+    while (done < n && (!fresh[done] || add_one(c, items[done], &fresh[done], when_full)))
+        done++;
+    memcpy(added, fresh, done);
+    return done;
 }
 
 size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,

@@ -54,7 +54,8 @@ void siphash13_four(const struct secret *secret, const struct item items[4],
     const unsigned char *a = items[0].bytes, *b = items[1].bytes, *c = items[2].bytes,
                         *d = items[3].bytes;
 
-    for (size_t left = items[0].length / 8; left > 0; left--, a += 8, b += 8, c += 8, d += 8)
+    for (size_t left = items[0].length / 8; left > 0;
+         left--, a += 8, b += 8, c += 8, d += 8)
         four_words(&s, join(load_u64(a), load_u64(b), load_u64(c), load_u64(d)));
     four_words(&s, join(last_word(a, items[0].length), last_word(b, items[1].length),
                         last_word(c, items[2].length), last_word(d, items[3].length)));

@@ -23,10 +23,9 @@
 
 #define PROBES_MAX 4
 
-/* Prefetch all lines of this many layers (the newest hold most of the items) ... */
-#define FETCH_WHOLE 2
-/* ... and the first line of this many in all. Older ones are small and cached. */
-#define FETCH_FIRST 8
+/* Of a chain the first lines in so many layers are prefetched. Further lines are
+ * looked at for few items only, and older layers are small and in some cache. */
+#define FETCH_LAYERS 5
 
 /* For blocks of items. A single one is not worth the vectors' start. */
 static const struct lines_loops *loops(size_t n) {
@@ -43,7 +42,8 @@ static void lines_hash(const struct chain *c, const struct item *items, size_t n
     loops(n)->hash(&c->secret, items, n, out);
 }
 
-static void fetch_layer(const struct filter *f, unsigned probes, const struct hashed *items,
+/* In line: to gcc, a function that only prefetches does nothing, and its calls go. */
+INLINE void fetch_layer(const struct filter *f, unsigned probes, const struct hashed *items,
                         size_t n) {
     unsigned char *bits = f->bits;
     uint64_t lines = f->bytes / LINE_BYTES;
@@ -54,10 +54,9 @@ static void fetch_layer(const struct filter *f, unsigned probes, const struct ha
 
 static void lines_prefetch(const struct filter *layers, size_t nlayers,
                            const struct hashed *items, size_t n) {
-    for (size_t age = 0; age < nlayers && age < FETCH_FIRST; age++) {
-        const struct filter *f = &layers[nlayers - 1 - age];
-        fetch_layer(f, age < FETCH_WHOLE ? f->probes : 1, items, n);
-    }
+    if (nlayers == 1) fetch_layer(layers, layers->probes, items, n);
+    for (size_t age = 0; nlayers > 1 && age < nlayers && age < FETCH_LAYERS; age++)
+        fetch_layer(&layers[nlayers - 1 - age], 1, items, n);
 }
 
 static void lines_ask(const struct filter *layers, size_t nlayers,

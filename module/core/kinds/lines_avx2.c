@@ -4,23 +4,22 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 
-#define LINES_LOOPS lines_avx2
 #include "kinds/lines_loops.h"
 
 /* The 8 words of a line. */
-struct line {
+struct bits {
     __m256i low, high;
 };
 
-INLINE struct line load_line(const unsigned char *line) {
-    return (struct line){_mm256_loadu_si256((const __m256i *)(const void *)line),
+INLINE struct bits load_line(const unsigned char *line) {
+    return (struct bits){_mm256_loadu_si256((const __m256i *)(const void *)line),
                          _mm256_loadu_si256((const __m256i *)(const void *)(line + 32))};
 }
 
 /* A line that has the pattern's bits and no other. The place in the sector, less
  * where in the sector the word begins, is how far a 1 is shifted: past the word, or
  * before it (which is a very large number), nothing of it is left. */
-INLINE struct line bits_of(uint64_t pattern, unsigned sectors) {
+INLINE struct bits bits_of(uint64_t pattern, unsigned sectors) {
     const __m256i one = _mm256_set1_epi64x(1), p = _mm256_set1_epi64x((long long)pattern);
     const __m256i in_sector = _mm256_set1_epi64x(512 / sectors - 1);
     __m256i low, high, begins = _mm256_setzero_si256();
@@ -38,21 +37,23 @@ INLINE struct line bits_of(uint64_t pattern, unsigned sectors) {
     }
     low = _mm256_sub_epi64(_mm256_and_si256(low, in_sector), begins);
     high = _mm256_sub_epi64(_mm256_and_si256(high, in_sector), begins);
-    return (struct line){_mm256_sllv_epi64(one, low), _mm256_sllv_epi64(one, high)};
+    return (struct bits){_mm256_sllv_epi64(one, low), _mm256_sllv_epi64(one, high)};
 }
 
-INLINE bool covers(struct line line, struct line bits) {
+INLINE bool covers(struct bits line, struct bits bits) {
     __m256i clear = _mm256_or_si256(_mm256_andnot_si256(line.low, bits.low),
                                     _mm256_andnot_si256(line.high, bits.high));
     return _mm256_testz_si256(clear, clear);
 }
 
-INLINE bool line_has(const unsigned char *line, uint64_t pattern, unsigned sectors) {
-    return covers(load_line(line), bits_of(pattern, sectors));
+INLINE bool line_has(const unsigned char *line, struct bits bits, unsigned sectors) {
+    (void)sectors;
+    return covers(load_line(line), bits);
 }
 
-INLINE bool line_set(unsigned char *line, uint64_t pattern, unsigned sectors) {
-    struct line bits = bits_of(pattern, sectors), old = load_line(line);
+INLINE bool line_set(unsigned char *line, struct bits bits, unsigned sectors) {
+    struct bits old = load_line(line);
+    (void)sectors;
     if (covers(old, bits)) return false;
     _mm256_storeu_si256((__m256i *)(void *)line, _mm256_or_si256(old.low, bits.low));
     _mm256_storeu_si256((__m256i *)(void *)(line + 32),
@@ -82,6 +83,9 @@ static void hash_all(const struct secret *secret, const struct item *items, size
     for (; i < n; i++)
         out[i].x = siphash13(secret, items[i].bytes, items[i].length);
 }
+
+#define LINES_LOOPS lines_avx2
+#include "kinds/lines_loops.h"
 #else
 typedef int nothing_here; /* C wants something in every file */
 #endif

@@ -5,22 +5,24 @@
  * for every processor, which the others are measured by, and one for each sort of
  * vectors that pays. lines.c chooses one for each block of items.
  *
- * This text is compiled once for each form. The file that includes it brings the
- * two functions that look at one line,
+ * This text is compiled once for each form. The file that includes it defines
+ * LINES_LOOPS, the name of the form, and brings what an item's bits in one line look
+ * like there:
  *
- *     bool line_has(line, pattern, sectors)   are all bits of that pattern set?
- *     bool line_set(line, pattern, sectors)   sets them; false if all were, and then
- *                                             nothing is written
+ *     struct bits bits_of(pattern, sectors)
+ *     bool line_has(line, bits, sectors)   are all of them set?
+ *     bool line_set(line, bits, sectors)   sets them; false if all were, and then
+ *                                          nothing is written
  *
- * and defines LINES_LOOPS, the name of the form. What belongs to a layer is worked
- * out once for all items: a layer is asked about all of them before the next. */
+ * What belongs to a layer is worked out once for all items, and what belongs to an
+ * item once for many layers: a layer is asked about all items before the next. */
 #ifndef BLOOM_LINES_LOOPS_H
 #define BLOOM_LINES_LOOPS_H
 
 #include "kind.h"
 #include "sizing.h"
 
-/* Items in a block, at most. */
+/* Items in a block, from 1 to so many. */
 #define LINES_BLOCK 64
 
 struct lines_loops {
@@ -68,49 +70,87 @@ INLINE uint64_t pattern_of(uint64_t x) {
     return y ^ y >> 29;
 }
 
+#endif
+
+/* ---- the text, for the file that says LINES_LOOPS ---- */
+
 #ifdef LINES_LOOPS
 
-INLINE bool line_has(const unsigned char *line, uint64_t pattern, unsigned sectors);
-INLINE bool line_set(unsigned char *line, uint64_t pattern, unsigned sectors);
+/* A set of items: bit i is item i of the block. */
+typedef uint64_t set;
 
-/* Asks one layer about the items whose numbers are in `open`, and takes those out
- * that it has: without a branch, since nobody can foretell them. Returns how many
- * are left. */
-INLINE size_t ask_layer(const struct filter *f, unsigned sectors, const struct hashed *items,
-                        uint8_t *open, size_t n, uint8_t *maybe) {
-    unsigned char *bits = f->bits;
+/* Which of those items have all their bits in line number j. Nothing here depends on
+ * an answer, so the processor can look at many lines at once. `bits` are those of
+ * line 0, by item. */
+INLINE set which_have(const struct filter *f, unsigned sectors, unsigned j,
+                      const struct hashed *items, const struct bits *bits, set of) {
+    unsigned char *start = f->bits;
     uint64_t lines = f->bytes / LINE_BYTES;
-    unsigned probes = f->probes;
-    size_t left = 0;
-    for (size_t k = 0; k < n; k++) {
-        uint8_t i = open[k];
-        uint64_t x = items[i].x;
-        bool has = line_has(line_of(bits, lines, x), pattern_of(x), sectors);
-        for (unsigned j = 1; has && j < probes; j++) {
-            uint64_t x_j = probe(x, j);
-            has = line_has(line_of(bits, lines, x_j), pattern_of(x_j), sectors);
-        }
-        maybe[i] = has;
-        open[left] = i;
-        left += !has;
+    set have = 0;
+    for (; of != 0; of &= of - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(of);
+        uint64_t x_j = probe(items[i].x, j);
+        const unsigned char *line = line_of(start, lines, x_j);
+        bool has = j == 0 ? line_has(line, bits[i], sectors)
+                          : line_has(line, bits_of(pattern_of(x_j), sectors), sectors);
+        have |= (set)has << i;
     }
-    return left;
+    return have;
 }
 
-static size_t ask_any_layer(const struct filter *f, const struct hashed *items,
-                            uint8_t *open, size_t n, uint8_t *maybe) {
-    if (f->sectors == 8) return ask_layer(f, 8, items, open, n, maybe);
-    if (f->sectors == 4) return ask_layer(f, 4, items, open, n, maybe);
-    return ask_layer(f, 2, items, open, n, maybe);
+/* Which of the open items a layer has. Their bits are worked out anew if the layer
+ * before had another number of sectors. */
+INLINE set ask_layer(const struct filter *f, unsigned sectors, bool anew,
+                     const struct hashed *items, size_t n, struct bits *bits, set open) {
+    for (size_t i = 0; anew && i < n; i++)
+        bits[i] = bits_of(pattern_of(items[i].x), sectors);
+    set have = which_have(f, sectors, 0, items, bits, open);
+    for (unsigned j = 1; j < f->probes && have != 0; j++)
+        have = which_have(f, sectors, j, items, bits, have);
+    return have;
+}
+
+static void ask_chain(const struct filter *layers, size_t nlayers,
+                      const struct hashed *items, size_t n, uint8_t *maybe) {
+    struct bits bits[LINES_BLOCK];
+    set open = ~(set)0 >> (LINES_BLOCK - n);
+    unsigned sectors = 0;
+    for (const struct filter *f = layers + nlayers; f-- > layers && open != 0;) {
+        bool anew = f->sectors != sectors;
+        sectors = f->sectors;
+        if (sectors == 8)
+            open &= ~ask_layer(f, 8, anew, items, n, bits, open);
+        else if (sectors == 4)
+            open &= ~ask_layer(f, 4, anew, items, n, bits, open);
+        else
+            open &= ~ask_layer(f, 2, anew, items, n, bits, open);
+    }
+    for (size_t i = 0; i < n; i++)
+        maybe[i] = !(open >> i & 1);
+}
+
+/* One layer with one line an item: nothing to remember between lines or layers. */
+INLINE void ask_lines(const struct filter *f, unsigned sectors, const struct hashed *items,
+                      size_t n, uint8_t *maybe) {
+    unsigned char *start = f->bits;
+    uint64_t lines = f->bytes / LINE_BYTES;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = items[i].x;
+        struct bits bits = bits_of(pattern_of(x), sectors);
+        maybe[i] = line_has(line_of(start, lines, x), bits, sectors);
+    }
 }
 
 static void ask_all(const struct filter *layers, size_t nlayers, const struct hashed *items,
                     size_t n, uint8_t *maybe) {
-    uint8_t open[LINES_BLOCK];
-    for (size_t i = 0; i < n; i++)
-        open[i] = (uint8_t)i;
-    for (size_t l = nlayers; l-- > 0 && n > 0;)
-        n = ask_any_layer(&layers[l], items, open, n, maybe);
+    if (nlayers > 1 || layers->probes > 1)
+        ask_chain(layers, nlayers, items, n, maybe);
+    else if (layers->sectors == 8)
+        ask_lines(layers, 8, items, n, maybe);
+    else if (layers->sectors == 4)
+        ask_lines(layers, 4, items, n, maybe);
+    else
+        ask_lines(layers, 2, items, n, maybe);
 }
 
 INLINE void add_to_layer(struct filter *f, unsigned sectors, const struct hashed *items,
@@ -120,12 +160,13 @@ INLINE void add_to_layer(struct filter *f, unsigned sectors, const struct hashed
     unsigned probes = f->probes;
     for (size_t i = 0; i < n; i++) {
         if (!changed[i]) continue;
-        bool set = false;
+        bool touched = false;
         for (unsigned j = 0; j < probes; j++) {
             uint64_t x_j = probe(items[i].x, j);
-            set |= line_set(line_of(bits, lines, x_j), pattern_of(x_j), sectors);
+            unsigned char *line = line_of(bits, lines, x_j);
+            touched |= line_set(line, bits_of(pattern_of(x_j), sectors), sectors);
         }
-        changed[i] = set;
+        changed[i] = touched;
     }
 }
 
@@ -139,10 +180,6 @@ static void add_all(struct filter *f, const struct hashed *items, size_t n,
         add_to_layer(f, 2, items, n, changed);
 }
 
-static void hash_all(const struct secret *secret, const struct item *items, size_t n,
-                     struct hashed *out);
-
 const struct lines_loops LINES_LOOPS = {hash_all, ask_all, add_all};
 
-#endif
 #endif
