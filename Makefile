@@ -4,6 +4,7 @@
 # make run          a server with the module, and what it does (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
 # make unit         the core only, no server (TEST=part of a name selects)
+# make arm64        the same, compiled for arm64 and run by an emulator
 # make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
 # make matrix       the integration tests on all supported servers
 # make servers      unpacks those servers under build/, with no change to the system
@@ -128,7 +129,7 @@ build/deps/redismodule.h:
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long bench
+.PHONY: run test unit arm64 integration matrix servers replay fuzz libfuzzer fuzz-commands long bench
 .PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh
@@ -138,6 +139,11 @@ test:
 
 unit: $B/unit-tests
 	@$<
+
+arm64:
+	@deps/get.sh arm64
+	@$(MAKE) --no-print-directory B=build/arm64 CC=build/deps/arm64/cc build/arm64/unit-tests
+	@build/deps/arm64/run build/arm64/unit-tests
 
 # A sanitized module needs its runtime in the server, before anything else: Debian's
 # build of Redis 7.0 bears that. The server itself doesn't free everything at exit.
