@@ -5,7 +5,7 @@
  *
  * Another client asks a small question again and again on a connection of its own;
  * its longest wait is the pause. Beside it stands the longest wait in as much time
- * without any such event: the noise of this machine. The best of some rounds. */
+ * without any such event: the noise of this machine. The best of two rounds. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define TOUCHES 2200000
 
 /* What begins with the event may go on after it. */
-#define WINDOW 0.8
+#define WINDOW 0.6
 
 /* ---- the other client ---- */
 
@@ -148,13 +148,13 @@ static double longest_wait(struct target *t, const struct event *e) {
     pthread_join(thread, NULL);
     close(w.fd);
     clean(t);
-    usleep(700000); /* whatever is left of it must not disturb the next one */
+    usleep(400000); /* whatever is left of it must not disturb the next one */
     return w.longest;
 }
 
 static void measure(const char *binary, const char *name, const char *module, FILE *out) {
     double best[EVENTS];
-    int rounds = is_quick() ? 1 : 3;
+    int rounds = is_quick() ? 1 : 2;
     struct target t = {.name = name, .binary = binary, .module = module};
     target_start(&t, -1);
     ask_target(t.fd, "SET text abc");
@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
     FILE *out = open_results("pauses.csv");
     describe_build(out, "# ");
     fprintf(out, "server,module,event,longest_wait_ms\n");
-    printf("\nThe longest wait of another client, in ms, best of some rounds\n  %-33s", "");
+    printf("\nThe longest wait of another client, in ms, best of two rounds\n  %-33s", "");
     for (size_t e = 0; e < EVENTS; e++)
         printf(" %9.9s", events[e].name);
     printf("\n");

@@ -9,6 +9,10 @@
 
 #include "bench.h"
 
+/* Seconds until memory that was given back is gone. A child made before that would be
+ * the last owner of those pages. */
+#define SETTLE 2
+
 void rdb_head(FILE *out) {
     fprintf(out, "server,module,data_bytes,compression,file_bytes,save_s,load_s,"
                  "child_private_dirty_bytes\n");
@@ -67,6 +71,7 @@ static double time_of(struct target *t, const char *command) {
 void rdb_measure(struct target *t, FILE *out) {
     static const char *const choices[] = {"yes", "no"};
     for (size_t i = 0; i < 2; i++) {
+        sleep(SETTLE);
         double data = info_number(t->fd, "memory", "used_memory");
         ask_target(t->fd, "CONFIG SET rdbcompression %s", choices[i]);
         double save = time_of(t, "SAVE"), file = file_bytes(t), child = childs_memory(t);

@@ -66,7 +66,7 @@ static size_t sizes_measured(void) {
 }
 
 static unsigned rounds(void) {
-    return is_quick() ? 20 : 40;
+    return is_quick() ? 20 : 25;
 }
 
 /* Items that all the adds of one round bring. */
