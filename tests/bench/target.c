@@ -99,14 +99,23 @@ double info_number(int fd, const char *section, const char *field) {
     return at ? strtod(at + strlen(wanted), NULL) : -1;
 }
 
+/* The file's fields: ns computed, ns waited, turns. */
+static double schedstat(const char *path, int field) {
+    double ns[2] = {0, 0};
+    FILE *in = fopen(path, "r");
+    if (in && fscanf(in, "%lf %lf", &ns[0], &ns[1]) != 2) ns[field] = 0;
+    if (in) fclose(in);
+    return ns[field] * 1e-9;
+}
+
 double target_cpu(const struct target *t) {
     char path[64];
-    double ns = 0;
     snprintf(path, sizeof path, "/proc/%d/schedstat", t->pid);
-    FILE *in = fopen(path, "r");
-    if (in && fscanf(in, "%lf", &ns) != 1) ns = 0;
-    if (in) fclose(in);
-    return ns * 1e-9;
+    return schedstat(path, 0);
+}
+
+double waited_for_processor(const char *path) {
+    return schedstat(path, 1);
 }
 
 /* ---- life and death ---- */

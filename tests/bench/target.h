@@ -25,6 +25,9 @@ void target_stop(struct target *t);
 /* Seconds that its main thread has computed so far. */
 double target_cpu(const struct target *t);
 
+/* Seconds that a thread (a path in /proc) was ready to run and had no processor. */
+double waited_for_processor(const char *schedstat);
+
 /* A connection of its own. */
 int target_connect(const struct target *t);
 
