@@ -280,7 +280,7 @@ static void show(const struct bed *b, double error, FILE *times, FILE *filters) 
 
 static void run(struct bed b, FILE *times, FILE *filters) {
     bool quick = is_quick();
-    int rounds = b.n <= 10000 ? 60 : quick ? 20 : 40;
+    int rounds = b.n <= 10000 ? 60 : b.n > 1000000 || b.grows ? 150 : quick ? 20 : 40;
     size_t slice = b.n <= 10000 ? 200 : MEASURED;
     b.stranger = STRANGERS;
     measure_rounds(&b, rounds, slice);
