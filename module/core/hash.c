@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hash.h"
 
-#include "bytes.h"
-
-struct sip {
-    uint64_t v0, v1, v2, v3;
-};
+#include "sip.h"
 
 static inline uint64_t rotate(uint64_t v, unsigned by) {
     return v << by | v >> (64 - by);
@@ -30,41 +26,8 @@ static inline void sip_word(struct sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* The last word: the bytes that fill no whole word, and the length on top. */
-static inline uint64_t last_word(const unsigned char *at, size_t length) {
-    uint64_t word = (uint64_t)length << 56;
-    switch (length & 7) {
-    case 7:
-        word |= (uint64_t)at[6] << 48; /* fall through */
-    case 6:
-        word |= (uint64_t)at[5] << 40; /* fall through */
-    case 5:
-        word |= (uint64_t)at[4] << 32; /* fall through */
-    case 4:
-        word |= load_u32(at);
-        break;
-    case 3:
-        word |= (uint64_t)at[2] << 16; /* fall through */
-    case 2:
-        word |= load_u16(at);
-        break;
-    case 1:
-        word |= at[0];
-        break;
-    default:
-        break;
-    }
-    return word;
-}
-
 uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length) {
-    /* The initial state spells "somepseudorandomlygeneratedbytes". */
-    struct sip s = {
-        secret->k0 ^ UINT64_C(0x736f6d6570736575),
-        secret->k1 ^ UINT64_C(0x646f72616e646f6d),
-        secret->k0 ^ UINT64_C(0x6c7967656e657261),
-        secret->k1 ^ UINT64_C(0x7465646279746573),
-    };
+    struct sip s = sip_start(secret);
     const unsigned char *at = bytes;
 
     for (size_t words = length / 8; words > 0; words--, at += 8)

@@ -22,11 +22,6 @@
 
 struct chain;
 
-struct item {
-    const void *bytes;
-    size_t length;
-};
-
 /* What an item is after hashing. */
 struct hashed {
     uint64_t x;
@@ -61,6 +56,11 @@ struct kind {
     /* Sets the item's bits. True if one of them was clear; otherwise nothing
      * was written. Looks at no count. */
     bool (*add)(struct filter *layer, struct hashed item);
+
+    /* The same for those of n items, in order, whose changed[i] is 1, and leaves it 1
+     * if a bit was clear. May be NULL: then add() is called for each. */
+    void (*add_many)(struct filter *layer, const struct hashed *items, size_t n,
+                     uint8_t *changed);
 };
 
 extern const struct kind kind_lines;
