@@ -15,15 +15,16 @@
  *     +------------+   \________ the joined arrays: what is stored _______/
  *
  * The ledger. The errors of the layers add up, and the sum must never pass
- * what was asked for, however long the chain gets. So a layer may spend a
- * fixed share of what the earlier ones have left:
+ * what was asked for, however long the chain gets. So a layer of the native kind
+ * may spend a fixed share of what the earlier ones have left:
  *
  *     error_i    = (error - sum of the model errors of the layers before) * share(i)
  *     capacity_i = capacity_(i-1) * expansion
  *
  * and what rounding up to whole lines gives away comes back to the budget. Every
  * layer is one more place to look: a chain of CHAIN_LONG layers, which only a
- * small expansion can make, doubles its total with each further one.
+ * small expansion can make, doubles its total with each further one. Other kinds
+ * have rules of their own (kinds/).
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
@@ -31,8 +32,8 @@
  * True between any two calls (chain_flaw() checks exactly this list):
  *   - the chain has at least one layer, exactly one if expansion is 0, and no
  *     more than its kind allows
- *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX
- *   - every layer: 0 < error < 1, 0 <= model < 1, capacity >= 1, bytes >= 1,
+ *   - 0 < error < 1, expansion <= its kind's largest
+ *   - every layer: 0 < error < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits
  *   - missing <= the bytes of all layers

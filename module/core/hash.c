@@ -30,9 +30,10 @@ static inline void sip_word(struct sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* The last word: the bytes that fill no whole word, and the length on top. */
-static inline uint64_t last_word(const unsigned char *at, size_t length) {
-    uint64_t word = (uint64_t)length << 56;
+/* The last word: the bytes that fill no whole word, and the message's length on
+ * top, of which `length` bytes are left. */
+static inline uint64_t last_word(const unsigned char *at, size_t length, uint64_t message) {
+    uint64_t word = message << 56;
     switch (length & 7) {
     case 7:
         word |= (uint64_t)at[6] << 48; /* fall through */
@@ -57,23 +58,39 @@ static inline uint64_t last_word(const unsigned char *at, size_t length) {
     return word;
 }
 
-uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length) {
-    /* The initial state spells "somepseudorandomlygeneratedbytes". */
-    struct sip s = {
+/* The state spells "somepseudorandomlygeneratedbytes". */
+static inline struct sip sip_start(const struct secret *secret) {
+    return (struct sip){
         secret->k0 ^ UINT64_C(0x736f6d6570736575),
         secret->k1 ^ UINT64_C(0x646f72616e646f6d),
         secret->k0 ^ UINT64_C(0x6c7967656e657261),
         secret->k1 ^ UINT64_C(0x7465646279746573),
     };
+}
+
+/* The rest of a message of which `before` bytes have gone in. */
+static inline uint64_t sip_end(struct sip s, const void *bytes, size_t length,
+                               uint64_t before) {
     const unsigned char *at = bytes;
 
     for (size_t words = length / 8; words > 0; words--, at += 8)
         sip_word(&s, load_u64(at));
-    sip_word(&s, last_word(at, length));
+    sip_word(&s, last_word(at, length, before + length));
 
     s.v2 ^= 0xff;
     sip_round(&s);
     sip_round(&s);
     sip_round(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length) {
+    return sip_end(sip_start(secret), bytes, length, 0);
+}
+
+uint64_t siphash13_after(const struct secret *secret, uint64_t word, const void *bytes,
+                         size_t length) {
+    struct sip s = sip_start(secret);
+    sip_word(&s, word);
+    return sip_end(s, bytes, length, sizeof word);
 }

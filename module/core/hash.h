@@ -17,4 +17,8 @@ struct secret {
 
 uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length);
 
+/* The hash of a word, as 8 bytes, and the bytes behind it, as one message. */
+uint64_t siphash13_after(const struct secret *secret, uint64_t word, const void *bytes,
+                         size_t length);
+
 #endif

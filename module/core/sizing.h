@@ -52,8 +52,13 @@ enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry 
 double sizing_textbook_bits_per_item(double error);
 double sizing_textbook_error(double bits_per_item, unsigned probes);
 
-/* Natural logarithm of x > 0 (finite) and exponential, to about one part in 10^15. */
+/* Natural logarithm of x > 0 (finite), correctly rounded as good as always. */
 double sizing_log(double x);
+
+/* Exponential, to about one part in 10^15. */
 double sizing_exp(double x);
+
+/* base^exponent by squaring, rounded at every step. */
+double sizing_power(double base, uint64_t exponent);
 
 #endif
