@@ -39,10 +39,12 @@ static size_t add_block(struct adding *a, size_t block, enum chain_full when_ful
     return chain_add(a->v->live, items, block, a->added + a->done, when_full);
 }
 
-/* A followed effect goes where it went on the master: into the last layer, full or
- * not. There it fitted, or was put over capacity on purpose. */
+/* A followed effect goes where it went on the master. A native filter's goes into the
+ * last layer, full or not: there it fitted, or was put over capacity on purpose. A plain
+ * foreign filter grows, or refuses, by its product's rule, as it did there. */
 static enum bloom_status make_room(struct adding *a, enum chain_full *when_full) {
-    if (server_is_followed(a->ctx)) {
+    bool by_rule = a->v->live->kind->foreign && value_is_plain(a->v);
+    if (server_is_followed(a->ctx) && (!by_rule || a->v->live->missing > 0)) {
         *when_full = CHAIN_EXCEED;
         return BLOOM_OK;
     }
@@ -74,6 +76,12 @@ static enum bloom_status add_items(struct adding *a) {
     return status;
 }
 
+/* What a followed command can't do its master couldn't do either. It isn't told: an
+ * error from a replica is a reason for alarm. */
+static bool is_quiet(const struct adding *a, enum bloom_status status) {
+    return status < 0 && server_is_followed(a->ctx);
+}
+
 /* The answers so far, and the refusal of the item that ended it. */
 static void reply_answers(const struct adding *a, enum bloom_status status) {
     RedisModule_ReplyWithArray(a->ctx, (long)(a->done + (status < 0)));
@@ -96,7 +104,9 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct w
     uint8_t *added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     struct adding a = {ctx, name, v, items, (size_t)n, added, 0, 0};
     status = add_items(&a);
-    if (status == BLOOM_PARTIAL)
+    if (is_quiet(&a, status))
+        reply_ok(ctx);
+    else if (status == BLOOM_PARTIAL)
         reply_refusal(ctx, status);
     else
         reply_answers(&a, status);
@@ -110,7 +120,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
     struct value *v;
-    struct wish wish = default_wish();
+    struct wish wish = default_wish(ctx);
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = v ? BLOOM_OK : create(ctx, argv[1], &wish, &v);
     if (status < 0) return reply_refusal(ctx, status);
@@ -118,6 +128,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     uint8_t added;
     struct adding a = {ctx, argv[1], v, argv + 2, 1, &added, 0, 0};
     status = add_items(&a);
+    if (is_quiet(&a, status)) return reply_ok(ctx);
     return status < 0 ? reply_refusal(ctx, status) : reply_bool(ctx, added);
 }
 
@@ -125,7 +136,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
  * BF.ADD for each item: an array of its answers. */
 int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    struct wish wish = default_wish();
+    struct wish wish = default_wish(ctx);
     return add_many(ctx, argv[1], &wish, argv + 2, argc - 2);
 }
 
@@ -136,6 +147,10 @@ int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return RedisModule_WrongArity(ctx);
     struct insert insert;
     if (!read_insert(ctx, argv, argc, &insert)) return REDISMODULE_OK; /* It replied. */
+    if (insert.wish.has_seed && argc == insert.first_item + 1 &&
+        !key_exists(ctx, argv[1]) &&
+        load_data(ctx, argv[1], argv[insert.first_item], NULL) == BLOOM_OK)
+        return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
     return add_many(ctx, argv[1], insert.create ? &insert.wish : NULL,
                     argv + insert.first_item, argc - insert.first_item);
 }

@@ -7,9 +7,14 @@
  *
  * Each record goes back in with the iterator that came with it. The iterator 1
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
- * growth. */
+ * growth.
+ *
+ * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
+ * from whichever version; a header also with the iterator 0, which old AOF files have.
+ * While it is only partially there, it comes as ours, which can say so. */
 #include "commands.h"
 #include "core/codec.h"
+#include "core/codec_redisbloom.h"
 #include "keyspace.h"
 #include "memory.h"
 #include "replicate.h"
@@ -21,6 +26,9 @@
 
 #define RECORD 1
 
+/* RedisBloom up to 2.2.6 writes headers with this one into the AOF. */
+#define OLD_RECORD 0
+
 static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned char *bytes,
                         size_t length) {
     RedisModule_ReplyWithArray(ctx, 2);
@@ -28,10 +36,18 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
 }
 
+static bool goes_as_redisbloom(const struct value *v) {
+    return v->live->kind == &kind_redisbloom && v->live->missing == 0;
+}
+
 static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
-    size_t length = codec_header_length(v);
+    bool theirs = goes_as_redisbloom(v);
+    size_t length = theirs ? redisbloom_header_length(v->live) : codec_header_length(v);
     unsigned char *header = RedisModule_Alloc(length);
-    codec_write_header(v, CODEC_MOVED, header);
+    if (theirs)
+        redisbloom_write_header(v->live, header);
+    else
+        codec_write_header(v, CODEC_MOVED, header);
     reply_piece(ctx, RECORD, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
@@ -39,8 +55,14 @@ static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
 
 /* An iterator that this filter can't have given was given by another. */
 static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offset) {
-    uint64_t next;
+    uint64_t next, left;
     if (offset > chain_bytes(v->live)) return reply_refusal(ctx, BLOOM_CHANGED);
+    if (goes_as_redisbloom(v)) {
+        const unsigned char *piece = chain_piece(v->live, offset, &left);
+        if (left > CHUNK) left = CHUNK;
+        reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
+        return REDISMODULE_OK;
+    }
 
     unsigned char *chunk = RedisModule_Alloc(CHUNK);
     size_t length = codec_write_chunk(v->live, offset, chunk, CHUNK, &next);
@@ -75,25 +97,14 @@ struct loading {
     bool followed;
 };
 
-/* Clients bring plain filters only: who vouches for one says so by another
- * command. */
-static bool is_plain(const struct standing *s) {
-    static const struct standing plain;
-    return s->state == plain.state && s->doubt == 0 && s->lease == 0 &&
-           s->vouched_at == 0 && s->rebuild_token == 0 && s->rebuild_start == 0 &&
-           s->rebuild_received == 0;
-}
-
-static enum bloom_status load_header(struct loading *l, const char **why) {
-    uint64_t follows;
-    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
-    enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &l->v, &follows, why);
-    if (status < 0) return status;
-
+/* Puts a filter that was just read under its name, if it may be there. */
+static enum bloom_status take_in(struct loading *l, const char **why) {
+    enum bloom_status status = BLOOM_OK;
     if (!l->followed) {
+        /* Clients bring plain filters only: who vouches for one says so by another
+         * command. */
         *why = "it is not plain";
-        status = is_plain(&l->v->standing) ? BLOOM_OK : BLOOM_CORRUPT;
+        status = value_is_plain(l->v) ? BLOOM_OK : BLOOM_CORRUPT;
         uint64_t bytes = chain_bytes(l->v->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
@@ -103,6 +114,26 @@ static enum bloom_status load_header(struct loading *l, const char **why) {
     else
         value_free(l->v);
     return status;
+}
+
+static enum bloom_status load_header(struct loading *l, const char **why) {
+    uint64_t follows;
+    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    enum bloom_status status =
+        codec_read_header(l->bytes, l->length, &server_allocator, &l->v, &follows, why);
+    return status < 0 ? status : take_in(l, why);
+}
+
+static enum bloom_status load_redisbloom_header(struct loading *l, const char **why) {
+    struct chain *c;
+    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    enum bloom_status status =
+        redisbloom_read_header(l->bytes, l->length, &server_allocator, &c, why);
+    if (status < 0) return status;
+    l->v = value_new(c);
+    if (l->v) return take_in(l, why);
+    chain_free(c);
+    return BLOOM_NO_MEMORY;
 }
 
 /* A replica grows when its master has grown, and only then. */
@@ -117,21 +148,33 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     return status;
 }
 
+/* A chunk of ours has the right iterator in it; RedisBloom's is any bytes at all. What
+ * comes again to a filter that is complete is an error, unless a master sends it: that
+ * may be a RedisBloom, to which it is none. */
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
-    uint64_t next;
+    uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->v) return BLOOM_NOT_FOUND;
+    struct chain *c = l->v->live;
+    bool foreign = c->kind == &kind_redisbloom;
+    bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
+               codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (l->v->live->missing == 0) return BLOOM_CORRUPT;
+    if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
-    if (codec_chunk_end(l->bytes, l->length) + 1 != (uint64_t)l->iterator)
-        return BLOOM_CORRUPT;
-    return codec_read_chunk(l->v->live, l->bytes, l->length, &next, why);
+    if (l->iterator < RECORD || !(own || foreign)) return BLOOM_CORRUPT;
+    enum bloom_status status =
+        own ? codec_read_chunk(c, l->bytes, l->length, &next, why)
+            : redisbloom_read_chunk(c, iterator, l->bytes, l->length, why);
+    if (status >= 0 && c->missing == 0) settle_type(l->ctx, l->name);
+    return status;
 }
 
 static enum bloom_status load(struct loading *l, const char **why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
     if (l->iterator == RECORD && record == CODEC_GROWTH) return load_growth(l, why);
-    if (l->iterator == RECORD) return load_header(l, why);
+    if (l->iterator == RECORD && record == CODEC_HEADER) return load_header(l, why);
+    if (l->iterator == RECORD || l->iterator == OLD_RECORD)
+        return load_redisbloom_header(l, why);
     return load_chunk(l, why);
 }
 
