@@ -180,7 +180,8 @@ static enum option option_at(const struct parser *p, int at) {
         if (p->known & BIT(o) && length == strlen(options[o].word) &&
             !strcasecmp(text, options[o].word))
             return o;
-    enum option loose = p->loose ? by_first_letters(text) : UNKNOWN;
+    bool letters = p->loose && p->known & BIT(ITEMS); /* BF.INSERT */
+    enum option loose = letters ? by_first_letters(text) : UNKNOWN;
     return loose < UNKNOWN && p->known & BIT(loose) ? loose : UNKNOWN;
 }
 

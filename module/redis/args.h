@@ -3,8 +3,8 @@
  *
  * Options are whole words in any case and any order, each at most once. What
  * comes from a master or an AOF is read as RedisBloom reads it, since it may be
- * RedisBloom that sent it: whole words first, then by their first letters, and
- * leftovers are ignored. */
+ * RedisBloom that sent it: whole words first, then, in BF.INSERT, by their first
+ * letters, and leftovers are ignored. */
 #ifndef BULWARK_ARGS_H
 #define BULWARK_ARGS_H
 

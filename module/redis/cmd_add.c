@@ -96,7 +96,9 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct w
                     RedisModuleString **items, int n) {
     struct value *v;
     if (!find_to_write(ctx, name, &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v && !wish) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    if (!v && !wish)
+        return server_is_followed(ctx) ? reply_ok(ctx)
+                                       : reply_refusal(ctx, BLOOM_NOT_FOUND);
     enum bloom_status status = v ? BLOOM_OK : create(ctx, name, wish, &v);
     if (status < 0) return reply_refusal(ctx, status);
 

@@ -277,6 +277,12 @@ void must_continue_alike(redisContext *c, const char *key, const struct folder *
     }
     CHECK_INT(added, json_int(then, "answered_1"));
     CHECK_INT(refused, json_int(then, "answered_error"));
+    must_have_continued(c, key, f, filter);
+}
+
+void must_have_continued(redisContext *c, const char *key, const struct folder *f,
+                         const struct json *filter) {
+    const struct json *then = json_need(filter, "continuation");
     must_have_layers(c, key, json_need(then, "info_pairs"));
     if (f->maker == VALKEYBLOOM) return;
 

@@ -57,6 +57,10 @@ void must_be_fixture(redisContext *c, const char *key, const struct json *filter
 void must_continue_alike(redisContext *c, const char *key, const struct folder *f,
                          const struct json *filter);
 
+/* The same after the items have come another way. */
+void must_have_continued(redisContext *c, const char *key, const struct folder *f,
+                         const struct json *filter);
+
 /* The DUMP without its last ten bytes, for comparing: owned by the test. */
 struct file dump_body(redisContext *c, const char *key);
 
