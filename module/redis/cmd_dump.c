@@ -189,8 +189,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return reply_error(ctx, "ERR Second argument must be numeric");
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR. */
-    if (l.iterator == RECORD && RedisModule_RedactClientCommandArgument)
-        RedisModule_RedactClientCommandArgument(ctx, 3);
+    if (l.iterator == RECORD) server_hide_argument(ctx, 3);
     if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;

@@ -42,15 +42,14 @@ enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
 int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
-    /* It holds the seed: not for SLOWLOG and MONITOR. */
-    if (RedisModule_RedactClientCommandArgument)
-        RedisModule_RedactClientCommandArgument(ctx, 2);
+    RedisModuleString *data = argv[2];
+    server_hide_argument(ctx, 2); /* it holds the seed */
     struct value *v;
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (v) return reply_error(ctx, "BUSYKEY Target key name already exists.");
 
     const char *why = NULL;
-    enum bloom_status status = load_data(ctx, argv[1], argv[2], &why);
+    enum bloom_status status = load_data(ctx, argv[1], data, &why);
     if (status < 0 && server_is_followed(ctx) && why)
         RedisModule_Log(ctx, "warning", "BF.LOAD refused: %s", why);
     return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
