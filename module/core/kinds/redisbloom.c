@@ -35,7 +35,7 @@
 #define LN2_SQUARED 0.480453013918201
 
 /* What the smallest rate that a double can hold (2^-1074) needs. */
-#define HASHES_MAX 1074
+#define HASHES_MAX 1075
 
 #define WORD_BITS 64
 
