@@ -11,7 +11,7 @@
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make format       rewrites the sources in house style
-# make lint         style, warnings as errors, exported symbols
+# make lint         style, licences, exported symbols
 # make clean
 #
 # SAN=address,undefined may be added to any of them. REDISMODULE_H=/path/redismodule.h
@@ -23,7 +23,6 @@
 
 CC ?= gcc
 OPT ?= $(if $(SAN),-O1,-O3)
-PORT ?= 6379
 SECONDS ?= 60
 SERVER ?=
 REDISMODULE_H ?= build/deps/redismodule.h
@@ -112,7 +111,7 @@ $(HIREDIS)/lib/libhiredis.a:
 .PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long
 .PHONY: format lint clean help
 run: bulwark.so
-	@tests/run.sh $(PORT)
+	@tests/run.sh
 
 test:
 	@tests/all.sh

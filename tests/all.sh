@@ -3,7 +3,7 @@
 # all.sh - every test that has to pass, one stage after the other; the last line
 # is the sum. A stage that ends without its own "N passed, N failed" has failed.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 logs=build/test-logs
 san=address,undefined
 passed=0 failed=0 skipped=0

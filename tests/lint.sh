@@ -3,7 +3,7 @@
 # lint.sh - what can be checked without running the code. Each check is a fact
 # that is false when it fails; prints what breaks it.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0 skipped=0
 
 sources() { find module tests -name '*.[ch]'; }

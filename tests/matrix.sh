@@ -4,7 +4,7 @@
 # other. A server that its suite no longer has is left out by name.
 set -u
 tests=$1
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0
 
 for name in $(deps/get.sh names); do

@@ -41,7 +41,7 @@ show BF.RESERVE seen 0.001 1000000
 show BF.MADD seen anna bob anna
 show BF.EXISTS seen bob
 show BF.EXISTS seen carol
-show BF.INFO seen
+show BF.INFO seen SIZE
 
 cat <<END
 

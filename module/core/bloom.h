@@ -12,9 +12,16 @@
  *     memory.h   the allocator that its user hands in
  *     status.h   what a call can say
  *
- * A filter for a million items with one error in a thousand:
+ * A filter for a million items with one error in a thousand. my_random() must be a
+ * source that nobody can guess.
  *
- *     struct chain_spec spec = {&kind_lines, {random(), random()}, random(), 0.001, 2};
+ *     struct chain_spec spec = {
+ *         .kind = &kind_lines,
+ *         .secret = {my_random(), my_random()},
+ *         .identity = my_random(),
+ *         .error = 0.001,
+ *         .expansion = 2,
+ *     };
  *     struct chain *c;
  *     struct filter plan;
  *     if (chain_new(&spec, &my_memory, &c) < 0 || chain_plan(c, 1000000, &plan) < 0 ||

@@ -60,7 +60,10 @@ struct chain *chain_copy(const struct chain *c) {
 
     *copy = *c;
     copy->layers = layers;
-    memcpy(layers, c->layers, bytes);
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        layers[i] = c->layers[i];
+        layers[i].bits = NULL;
+    }
     if (chain_take_arrays(copy) < 0) goto refuse;
     for (uint32_t i = 0; i < c->nlayers; i++)
         memcpy(layers[i].bits, c->layers[i].bits, layers[i].bytes);
@@ -92,7 +95,8 @@ enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
                              struct filter *plan) {
     if (c->nlayers == 0 && (capacity < 1 || capacity > CHAIN_CAPACITY_MAX))
         return BLOOM_BAD_CAPACITY;
-    if (c->nlayers > 0 && c->expansion == 0) return BLOOM_TOO_BIG;
+    if (c->missing > 0) return BLOOM_PARTIAL;
+    if (c->nlayers > 0 && c->expansion == 0) return BLOOM_FULL;
     if (c->nlayers >= c->kind->layers_max) return BLOOM_TOO_BIG;
 
     uint64_t capacities = chain_capacity(c), bytes = chain_bytes(c);

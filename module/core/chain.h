@@ -32,7 +32,8 @@
  * True between any two calls (chain_flaw() checks exactly this list):
  *   - the chain has at least one layer, exactly one if expansion is 0, and no
  *     more than its kind allows
- *   - 0 < error < 1, expansion <= its kind's largest
+ *   - 0 < error < 1, expansion <= its kind's largest, and a variant, parameter
+ *     and second secret that its kind can have
  *   - every layer: 0 < error < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits

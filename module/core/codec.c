@@ -58,7 +58,7 @@ static struct filter read_layer(const unsigned char *in) {
     };
 }
 
-static void write_chain(const struct chain *c, unsigned char *out) {
+static void write_chain(const struct chain *c, uint64_t follows, unsigned char *out) {
     memset(out, 0, CHAIN_LENGTH);
     out[0] = c->kind->id;
     out[1] = c->variant;
@@ -70,7 +70,7 @@ static void write_chain(const struct chain *c, unsigned char *out) {
     store_u64(out + 40, c->secret2.k1);
     store_f64(out + 48, c->error);
     store_f64(out + 56, c->parameter);
-    store_u64(out + 64, chain_bytes(c) - c->missing);
+    store_u64(out + 64, follows);
     store_u32(out + 72, c->nlayers);
     for (uint32_t i = 0; i < c->nlayers; i++)
         write_layer(&c->layers[i], out + CHAIN_LENGTH + (size_t)i * LAYER_LENGTH);
@@ -98,7 +98,8 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
         store_u64(out + 48, (uint64_t)s->rebuild_start);
         store_u64(out + 56, s->rebuild_received);
     }
-    write_chain(v->live, out + FIXED_LENGTH);
+    uint64_t present = chain_bytes(v->live) - v->live->missing;
+    write_chain(v->live, form == CODEC_BORN ? 0 : present, out + FIXED_LENGTH);
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
@@ -193,8 +194,8 @@ static enum bloom_status check_fixed(struct reader *in, const unsigned char *at)
 static enum bloom_status settle_born(struct reader *in, struct chain *c,
                                      uint64_t *follows) {
     if (chain_items(c) != 0) return corrupt(in, "it has items but all bits are zero");
+    if (*follows != 0) return corrupt(in, "it is complete but bytes are to follow");
     c->missing = 0;
-    *follows = 0;
     return BLOOM_OK;
 }
 
@@ -282,7 +283,7 @@ uint64_t codec_chunk_end(const void *bytes, size_t length) {
 }
 
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
-                                   uint64_t *next, const char **why) {
+                                   uint64_t *next, bool *changed, const char **why) {
     struct reader in = {bytes, length, NULL};
     const unsigned char *at = next_bytes(&in, CODEC_CHUNK_HEADER);
     uint64_t total = chain_bytes(c), present = total - c->missing;
@@ -310,9 +311,13 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
 
     /* The bits that come are added to those that are there, which may be more: a
      * chunk may come twice, and a replica may have taken adds in between. */
-    for (size_t i = 0; i < in.left; i++)
+    unsigned char fresh = 0;
+    for (size_t i = 0; i < in.left; i++) {
+        fresh |= in.at[i] & (unsigned char)~to[i];
         to[i] |= in.at[i];
+    }
     *next = offset + zeros + in.left;
+    *changed = fresh != 0 || *next > present;
     if (*next > present) c->missing = total - *next;
     *why = NULL;
     return BLOOM_OK;
@@ -341,7 +346,9 @@ enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, si
         return BLOOM_CORRUPT;
     *why = "a reserved field is not zero";
     if (load_u32(at + 20) != 0 || load_u32(at + 28) != 0) return BLOOM_CORRUPT;
-    *why = NULL;
+    *why = "a new layer has items";
     *plan = read_layer(at + 24);
+    if (plan->items != 0) return BLOOM_CORRUPT;
+    *why = NULL;
     return BLOOM_OK;
 }

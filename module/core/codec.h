@@ -48,8 +48,9 @@
  *   complete: no chunks follow. Without it nothing has come yet.
  * - "Bytes that follow" are fewer than the arrays' for a filter that was itself
  *   only partially loaded.
- * - Identity and layer count in every chunk keep the chunks of two generations
- *   from being put together into one filter.
+ * - Identity and layer count in every chunk keep the chunks of filters that were
+ *   made apart, or before and after a growth, from being put together. What was
+ *   restored from an older DUMP can't be told from what it was then.
  * - A reader refuses what it doesn't know: another version, a flag, a kind, a
  *   critical section. Of sections that are not critical it takes no notice, and
  *   a state it doesn't know answers "maybe" (value.h).
@@ -63,6 +64,10 @@
 #include <stdint.h>
 
 #include "value.h"
+
+/* With BF.SCANDUMP and BF.LOADCHUNK a chunk has the iterator 1 + the offset after it,
+ * and a record that is no chunk has this one. */
+#define CODEC_RECORD_ITERATOR 1
 
 #define CODEC_CHUNK_HEADER  40u
 #define CODEC_GROWTH_LENGTH 72u
@@ -105,10 +110,11 @@ size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *
 uint64_t codec_chunk_end(const void *bytes, size_t length);
 
 /* Checks a chunk against the chain it should belong to, and sets its bits.
- * *next is the offset after it. A chunk may come again or overlap, but may not
- * leave a gap. On BLOOM_CORRUPT nothing has changed, and *why says what is wrong. */
+ * *next is the offset after it, and *changed tells whether it brought anything
+ * that was not there. A chunk may come again or overlap, but may not leave a gap.
+ * On BLOOM_CORRUPT nothing has changed, and *why says what is wrong. */
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
-                                   uint64_t *next, const char **why);
+                                   uint64_t *next, bool *changed, const char **why);
 
 /* The record of a layer that was just added: the last one. */
 void codec_write_growth(const struct chain *c, unsigned char out[CODEC_GROWTH_LENGTH]);

@@ -236,8 +236,9 @@ enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
 /* ---- chunks ---- */
 
 enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
-                                        const void *bytes, size_t length,
+                                        const void *bytes, size_t length, bool *changed,
                                         const char **why) {
+    *changed = false;
     uint64_t total = chain_bytes(c), present = total - c->missing, room;
     *why = "it is empty";
     if (length == 0) return BLOOM_CORRUPT;
@@ -251,15 +252,19 @@ enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
 
     /* Added to the bits that are there: a chunk may come twice, with adds in between. */
     const unsigned char *from = bytes;
+    unsigned brought = 0;
     while (offset < end) {
         unsigned char *to = chain_piece(c, offset, &room);
         if (room > end - offset) room = end - offset;
-        for (uint64_t i = 0; i < room; i++)
+        for (uint64_t i = 0; i < room; i++) {
+            brought |= from[i] & ~(unsigned)to[i];
             to[i] |= from[i];
+        }
         from += room;
         offset += room;
     }
     if (end > present) c->missing = total - end;
+    *changed = brought != 0 || end > present;
     *why = NULL;
     return BLOOM_OK;
 }

@@ -78,8 +78,10 @@ enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
                                          struct chain **out, const char **why);
 
 /* Sets the bits of a chunk of any size, which may be of several links, may come again or
- * overlap, but may leave no gap. On BLOOM_CORRUPT nothing has changed. */
+ * overlap, but may leave no gap. *changed: it brought a bit, or a byte that was missing.
+ * On BLOOM_CORRUPT nothing has changed. */
 enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
-                                        const void *bytes, size_t length, const char **why);
+                                        const void *bytes, size_t length, bool *changed,
+                                        const char **why);
 
 #endif

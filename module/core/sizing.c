@@ -10,6 +10,12 @@
 #define LN2_HIGH 6.93147180369123816490e-01
 #define LN2_LOW  1.90821492927058770002e-10
 
+#define DOUBLE_MAX 0x1.fffffffffffffp1023
+
+#if defined __FAST_MATH__ || __FLT_EVAL_METHOD__ != 0
+#error "sizes must come out alike on every machine: plain IEEE doubles are needed"
+#endif
+
 /* Below this share of the sum a term can't change a double. */
 #define NEGLIGIBLE 1e-17
 
@@ -168,6 +174,7 @@ static struct twin twin_ratio(struct twin a, struct twin b) {
 double sizing_log(double x) {
     static const struct twin ln2 = {LN2, 2.319046813846299558e-17}, two = {2, 0};
     int exponent = 0;
+    if (!(x > 0 && x <= DOUBLE_MAX)) return 0;
     for (; x >= 1.4142135623730951; exponent++)
         x /= 2;
     for (; x < 0.7071067811865476; exponent--)
@@ -185,6 +192,7 @@ double sizing_log(double x) {
 
 /* x = e * ln 2 + r with |r| <= ln 2 / 2, and Taylor's series for r. */
 double sizing_exp(double x) {
+    if (x != x) return x;
     if (x < -745) return 0; /* below the smallest double */
     if (x > 709) x = 709;   /* stay finite */
     int exponent = (int)(x / LN2 + (x < 0 ? -0.5 : 0.5));

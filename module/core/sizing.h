@@ -52,10 +52,10 @@ enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry 
 double sizing_textbook_bits_per_item(double error);
 double sizing_textbook_error(double bits_per_item, unsigned probes);
 
-/* Natural logarithm of x > 0 (finite), correctly rounded as good as always. */
+/* Natural logarithm, correctly rounded as good as always. What has no finite one gets 0. */
 double sizing_log(double x);
 
-/* Exponential, to about one part in 10^15. */
+/* Exponential, to about one part in 10^15. What is too large for it gets the largest. */
 double sizing_exp(double x);
 
 /* base^exponent by squaring, rounded at every step. */

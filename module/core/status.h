@@ -3,7 +3,7 @@
  *
  * Answers are >= 0 and refusals are < 0, so that a caller that only asks "did
  * it work?" tests the sign. A refused call changed nothing. The words that a
- * user reads are chosen in one place (redis/reply.c): the core knows no text
+ * user reads for them are chosen in one place (redis/reply.c): the core knows no text
  * but the reasons of its validator. */
 #ifndef BLOOM_STATUS_H
 #define BLOOM_STATUS_H

@@ -21,15 +21,17 @@ struct adding {
     uint8_t *added; /* the answer for each item that was dealt with */
     size_t done;    /* how many were */
     size_t told;    /* how many of these replicas know of */
+    size_t changed; /* how many items changed a bit */
+    bool created;
+    size_t growths;
 };
 
 /* Sends on what was added since the last time, so that replicas see the items
  * before a growth as before it. */
-static size_t tell(struct adding *a) {
-    size_t changed = replicate_items(a->ctx, a->name, a->items + a->told,
-                                     a->added + a->told, a->done - a->told);
+static void tell(struct adding *a) {
+    a->changed += replicate_items(a->ctx, a->name, a->items + a->told, a->added + a->told,
+                                  a->done - a->told);
     a->told = a->done;
-    return changed;
 }
 
 /* Adds up to a block of items; less than asked for means that there is no room. */
@@ -49,13 +51,16 @@ static enum bloom_status make_room(struct adding *a, enum chain_full *when_full)
         return BLOOM_OK;
     }
     tell(a);
-    return grow(a->ctx, a->name, a->v);
+    enum bloom_status status = grow(a->ctx, a->name, a->v);
+    a->growths += status >= 0;
+    return status;
 }
 
 /* Adds the items in order. On a refusal those before it stay, and are told of. */
 static enum bloom_status add_items(struct adding *a) {
     enum chain_full when_full = CHAIN_STOP;
     enum bloom_status status = BLOOM_OK;
+    uint64_t before = chain_items(a->v->live);
     if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
 
     while (a->done < a->n && status >= 0) {
@@ -65,21 +70,34 @@ static enum bloom_status add_items(struct adding *a) {
         if (dealt_with < block) status = make_room(a, &when_full);
     }
     tell(a);
-
-    size_t changed = 0;
-    for (size_t i = 0; i < a->done; i++)
-        changed += a->added[i];
-    if (changed > 0) {
-        stats_items_came(changed);
-        announce(a->ctx, a->name, "bf.add");
-    }
+    stats_items_came(chain_items(a->v->live) - before);
     return status;
+}
+
+/* Last of all: a listener may delete the key, and the filter with it. */
+static void announce_all(const struct adding *a) {
+    if (a->created) announce(a->ctx, a->name, "bf.reserve");
+    for (size_t i = 0; i < a->growths; i++)
+        announce(a->ctx, a->name, "bf.grow");
+    if (a->changed > 0) announce(a->ctx, a->name, "bf.add");
 }
 
 /* What a followed command can't do its master couldn't do either. It isn't told: an
  * error from a replica is a reason for alarm. */
-static bool is_quiet(const struct adding *a, enum bloom_status status) {
-    return status < 0 && server_is_followed(a->ctx);
+static int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status) {
+    return server_is_followed(ctx) ? reply_ok(ctx) : reply_refusal(ctx, status);
+}
+
+/* Finds the filter, or makes it to the wish; without a wish it has to be there. False
+ * if it replied an error. */
+static bool find_or_create(struct adding *a, const struct wish *wish) {
+    if (!find_to_write(a->ctx, a->name, &a->v)) return false;
+    if (a->v) return true;
+    enum bloom_status status =
+        wish ? create(a->ctx, a->name, wish, &a->v) : BLOOM_NOT_FOUND;
+    if (status < 0) reply_unless_followed(a->ctx, status);
+    a->created = status >= 0;
+    return a->created;
 }
 
 /* The answers so far, and the refusal of the item that ended it. */
@@ -90,29 +108,21 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
     if (status < 0) reply_refusal(a->ctx, status);
 }
 
-/* Adds the items to a filter, which is made to the wish if there is none, and
- * replies an array. */
+/* Adds the items and replies an array. */
 static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct wish *wish,
                     RedisModuleString **items, int n) {
-    struct value *v;
-    if (!find_to_write(ctx, name, &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v && !wish)
-        return server_is_followed(ctx) ? reply_ok(ctx)
-                                       : reply_refusal(ctx, BLOOM_NOT_FOUND);
-    enum bloom_status status = v ? BLOOM_OK : create(ctx, name, wish, &v);
-    if (status < 0) return reply_refusal(ctx, status);
+    struct adding a = {.ctx = ctx, .name = name, .items = items, .n = (size_t)n};
+    if (!find_or_create(&a, wish)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
-    uint8_t *added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
-    struct adding a = {ctx, name, v, items, (size_t)n, added, 0, 0};
-    status = add_items(&a);
-    if (is_quiet(&a, status))
-        reply_ok(ctx);
-    else if (status == BLOOM_PARTIAL)
-        reply_refusal(ctx, status);
+    a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
+    enum bloom_status status = add_items(&a);
+    if (status == BLOOM_PARTIAL || (status < 0 && server_is_followed(ctx)))
+        reply_unless_followed(ctx, status);
     else
         reply_answers(&a, status);
-    if (added != few) RedisModule_Free(added);
+    announce_all(&a);
+    if (a.added != few) RedisModule_Free(a.added);
     return REDISMODULE_OK;
 }
 
@@ -121,17 +131,14 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct w
 int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
+    uint8_t added = 0;
     struct wish wish = default_wish(ctx);
-    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    enum bloom_status status = v ? BLOOM_OK : create(ctx, argv[1], &wish, &v);
-    if (status < 0) return reply_refusal(ctx, status);
-
-    uint8_t added;
-    struct adding a = {ctx, argv[1], v, argv + 2, 1, &added, 0, 0};
-    status = add_items(&a);
-    if (is_quiet(&a, status)) return reply_ok(ctx);
-    return status < 0 ? reply_refusal(ctx, status) : reply_bool(ctx, added);
+    struct adding a = {
+        .ctx = ctx, .name = argv[1], .items = argv + 2, .n = 1, .added = &added};
+    if (!find_or_create(&a, &wish)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status status = add_items(&a);
+    announce_all(&a);
+    return status < 0 ? reply_unless_followed(ctx, status) : reply_bool(ctx, added);
 }
 
 /* BF.MADD key item [item ...]

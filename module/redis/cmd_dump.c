@@ -5,13 +5,15 @@
  *     iterator i  -->  [i', chunk]     i' = 1 + bytes of the arrays so far
  *     the last    -->  [0, ""]
  *
- * Each record goes back in with the iterator that came with it. The iterator 1
+ * Each record goes back in with the iterator that came with it. The first one
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
  * growth.
  *
  * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
  * from whichever version; a header also with the iterator 0, which old AOF files have.
  * While it is only partially there, it comes as ours, which can say so. */
+#include <stdlib.h>
+
 #include "commands.h"
 #include "core/codec.h"
 #include "core/codec_redisbloom.h"
@@ -20,14 +22,13 @@
 #include "replicate.h"
 #include "reply.h"
 #include "stats.h"
+#include "type.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
 
-#define RECORD 1
-
-/* RedisBloom up to 2.2.6 writes headers with this one into the AOF. */
-#define OLD_RECORD 0
+/* RedisBloom up to 2.2.6 writes headers with this iterator into the AOF. */
+#define OLD_RECORD_ITERATOR 0
 
 static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned char *bytes,
                         size_t length) {
@@ -40,24 +41,28 @@ static bool goes_as_redisbloom(const struct value *v) {
     return v->live->kind == &kind_redisbloom && v->live->missing == 0;
 }
 
+static unsigned char *redisbloom_header(const struct value *v, size_t *length) {
+    *length = redisbloom_header_length(v->live);
+    unsigned char *header = RedisModule_Alloc(*length);
+    redisbloom_write_header(v->live, header);
+    return header;
+}
+
 static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
-    bool theirs = goes_as_redisbloom(v);
-    size_t length = theirs ? redisbloom_header_length(v->live) : codec_header_length(v);
-    unsigned char *header = RedisModule_Alloc(length);
-    if (theirs)
-        redisbloom_write_header(v->live, header);
-    else
-        codec_write_header(v, CODEC_MOVED, header);
-    reply_piece(ctx, RECORD, header, length);
+    size_t length;
+    unsigned char *header = goes_as_redisbloom(v) ? redisbloom_header(v, &length)
+                                                  : encoded_header(v, CODEC_MOVED, &length);
+    reply_piece(ctx, CODEC_RECORD_ITERATOR, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
 }
 
 /* An iterator that this filter can't have given was given by another. */
 static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offset) {
-    uint64_t next, left;
+    uint64_t next;
     if (offset > chain_bytes(v->live)) return reply_refusal(ctx, BLOOM_CHANGED);
     if (goes_as_redisbloom(v)) {
+        uint64_t left;
         const unsigned char *piece = chain_piece(v->live, offset, &left);
         if (left > CHUNK) left = CHUNK;
         reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
@@ -78,9 +83,8 @@ int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     long long iterator;
     struct value *v;
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK || iterator < 0)
         return reply_error(ctx, "Second argument must be numeric");
-    if (iterator < 0) return reply_error(ctx, "ERR invalid iterator");
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
     return iterator == 0 ? dump_header(ctx, v) : dump_chunk(ctx, v, (uint64_t)iterator - 1);
@@ -95,33 +99,35 @@ struct loading {
     const char *bytes;
     size_t length;
     bool followed;
+    bool changed; /* what it did: a chunk that came before does nothing */
 };
 
 /* Puts a filter that was just read under its name, if it may be there. */
-static enum bloom_status take_in(struct loading *l, const char **why) {
+static enum bloom_status take_in(struct loading *l, struct value *v, const char **why) {
     enum bloom_status status = BLOOM_OK;
     if (!l->followed) {
         /* Clients bring plain filters only: who vouches for one says so by another
          * command. */
         *why = "it is not plain";
-        status = value_is_plain(l->v) ? BLOOM_OK : BLOOM_CORRUPT;
-        uint64_t bytes = chain_bytes(l->v->live);
+        status = value_is_plain(v) ? BLOOM_OK : BLOOM_CORRUPT;
+        uint64_t bytes = chain_bytes(v->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
-    if (status >= 0) status = chain_take_arrays(l->v->live);
+    if (status >= 0) status = chain_take_arrays(v->live);
     if (status >= 0)
-        put(l->ctx, l->name, l->v);
+        put(l->ctx, l->name, v);
     else
-        value_free(l->v);
+        value_free(v);
     return status;
 }
 
 static enum bloom_status load_header(struct loading *l, const char **why) {
     uint64_t follows;
+    struct value *v;
     if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &l->v, &follows, why);
-    return status < 0 ? status : take_in(l, why);
+        codec_read_header(l->bytes, l->length, &server_allocator, &v, &follows, why);
+    return status < 0 ? status : take_in(l, v, why);
 }
 
 static enum bloom_status load_redisbloom_header(struct loading *l, const char **why) {
@@ -130,8 +136,8 @@ static enum bloom_status load_redisbloom_header(struct loading *l, const char **
     enum bloom_status status =
         redisbloom_read_header(l->bytes, l->length, &server_allocator, &c, why);
     if (status < 0) return status;
-    l->v = value_new(c);
-    if (l->v) return take_in(l, why);
+    struct value *v = value_new(c);
+    if (v) return take_in(l, v, why);
     chain_free(c);
     return BLOOM_NO_MEMORY;
 }
@@ -161,21 +167,40 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     *why = "the filter is complete";
     if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
-    if (l->iterator < RECORD || !(own || foreign)) return BLOOM_CORRUPT;
+    if (l->iterator < 1 || !(own || foreign)) return BLOOM_CORRUPT;
     enum bloom_status status =
-        own ? codec_read_chunk(c, l->bytes, l->length, &next, why)
-            : redisbloom_read_chunk(c, iterator, l->bytes, l->length, why);
+        own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
+            : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
     if (status >= 0 && c->missing == 0) settle_type(l->ctx, l->name);
     return status;
 }
 
+static bool is_record(const struct loading *l) {
+    return l->iterator == CODEC_RECORD_ITERATOR ||
+           (l->iterator == OLD_RECORD_ITERATOR && !l->v);
+}
+
 static enum bloom_status load(struct loading *l, const char **why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (l->iterator == RECORD && record == CODEC_GROWTH) return load_growth(l, why);
-    if (l->iterator == RECORD && record == CODEC_HEADER) return load_header(l, why);
-    if (l->iterator == RECORD || l->iterator == OLD_RECORD)
-        return load_redisbloom_header(l, why);
-    return load_chunk(l, why);
+    if (!is_record(l)) return load_chunk(l, why);
+    l->changed = true;
+    if (l->iterator == OLD_RECORD_ITERATOR) return load_redisbloom_header(l, why);
+    if (record == CODEC_GROWTH) return load_growth(l, why);
+    return record == CODEC_NONE ? load_redisbloom_header(l, why) : load_header(l, why);
+}
+
+/* What a master or an AOF brings and can't be taken. Without a growth or a chunk the
+ * filter that is there says "maybe" more often. Without a header there is none, and the
+ * next add would make one that denies what this one held: as with a broken RDB file,
+ * the server can't go on. */
+static void follow_refusal(const struct loading *l, const char *why) {
+    RedisModule_Log(l->ctx, "warning",
+                    "BF.LOADCHUNK from the master or the AOF refused: %s.",
+                    why ? why : "there is no such filter");
+    enum codec_record record = codec_record_type(l->bytes, l->length);
+    if (!is_record(l) || record == CODEC_GROWTH || record == CODEC_CHUNK || l->v) return;
+    RedisModule_Log(l->ctx, "warning", "Ending: the filter would be missing.");
+    exit(1);
 }
 
 /* BF.LOADCHUNK key iterator data
@@ -185,22 +210,23 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return RedisModule_WrongArity(ctx);
 
     struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
+    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
+    /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
+    if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
     if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK)
         return reply_error(ctx, "ERR Second argument must be numeric");
-    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
-    /* A header holds the secret: not for SLOWLOG and MONITOR. */
-    if (l.iterator == RECORD) server_hide_argument(ctx, 3);
     if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;
     enum bloom_status status = load(&l, &why);
     memory_must_follow(ctx, status);
     if (status < 0) {
-        if (l.followed && why)
-            RedisModule_Log(ctx, "warning", "BF.LOADCHUNK refused: %s", why);
+        if (l.followed) follow_refusal(&l, why);
         return reply_refusal(ctx, status);
     }
-    RedisModule_ReplicateVerbatim(ctx);
-    announce(ctx, argv[1], "bf.loadchunk");
+    if (l.changed) {
+        RedisModule_ReplicateVerbatim(ctx);
+        announce(ctx, argv[1], "bf.loadchunk");
+    }
     return reply_ok(ctx);
 }

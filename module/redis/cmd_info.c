@@ -120,9 +120,9 @@ static void reply_line(RedisModuleCtx *ctx, const char *format, ...) {
     char line[256];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(line, sizeof line, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    RedisModule_ReplyWithStringBuffer(ctx, line, (size_t)length);
+    RedisModule_ReplyWithStringBuffer(ctx, line, strlen(line));
 }
 
 /* A layer as RedisBloom prints it: its users' tests look at that. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_reserve.c - BF.RESERVE: an empty filter, made to measure. */
 #include "args.h"
 #include "commands.h"
 #include "keyspace.h"
+#include "replicate.h"
 #include "reply.h"
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind]
@@ -15,5 +17,7 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     struct value *v;
     enum bloom_status status = create(ctx, argv[1], &wish, &v);
-    return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
+    if (status < 0) return reply_refusal(ctx, status);
+    announce(ctx, argv[1], "bf.reserve");
+    return reply_ok(ctx);
 }

@@ -129,16 +129,13 @@ enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
     if (status < 0) return status;
     put(ctx, name, *v);
     replicate_creation(ctx, name, *v);
-    announce(ctx, name, "bf.reserve");
     return BLOOM_OK;
 }
 
 enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
-    if (v->live->expansion == 0) return BLOOM_FULL;
     enum bloom_status status = add_layer(ctx, v->live, 0);
     if (status < 0) return status;
     stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
     if (!v->live->kind->foreign) replicate_growth(ctx, name, v->live);
-    announce(ctx, name, "bf.grow");
     return BLOOM_OK;
 }

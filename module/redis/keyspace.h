@@ -42,8 +42,9 @@ struct wish {
     struct secret seed[2];
 };
 
-/* Makes a filter, puts it under a name that no key has, and tells replicas and
- * listeners. On a refusal nothing has changed and nothing has been replied. */
+/* Makes a filter, puts it under a name that no key has, and tells replicas. Listeners
+ * (announce) come last of all, when the filter is not needed any more: one of them may
+ * delete the key. On a refusal nothing has changed and nothing has been replied. */
 enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
                          const struct wish *wish, struct value **v);
 

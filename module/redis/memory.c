@@ -22,8 +22,16 @@
 #define STEP    (UINT64_C(8) << 20)
 #define TICK_MS 2
 
-/* How full the server may be for memory to linger in retired blocks. */
-#define LINGER_RATIO 0.9f
+/* The most that waits to be emptied, besides the array that was retired last. */
+#define RETIRED_MAX (UINT64_C(2) << 30)
+
+/* How full the server may be for memory to linger in retired blocks. Beyond, it may
+ * be evicting: it measures what a free gave back, and would evict others. */
+#define LINGER_RATIO 0.999f
+
+/* A server that evicts may be a little over its limit until it has caught up. One that
+ * is far over finds nothing to evict. */
+#define FULL_WHILE_EVICTING 1.1f
 
 /* Growth below this is not worth asking the server for its exact numbers. */
 #define SMALL_GROWTH (UINT64_C(64) << 10)
@@ -38,6 +46,8 @@ struct retired {
 static pthread_t main_thread;
 static size_t page;
 static struct retired *retired; /* main thread only */
+static uint64_t retired_bytes;
+static bool ticking; /* a timer is set */
 
 void memory_start(void) {
     main_thread = pthread_self();
@@ -74,8 +84,30 @@ static bool system_has(uint64_t bytes) {
     return true;
 }
 
-static unsigned char *take_zeros(uint64_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL;
+static bool on_main_thread(void) {
+    return pthread_equal(pthread_self(), main_thread);
+}
+
+static void free_first_retired(void) {
+    struct retired *r = retired;
+    retired = r->next;
+    retired_bytes -= r->bytes;
+    RedisModule_Free(r);
+}
+
+/* Whether there was anything. */
+static bool free_all_retired(void) {
+    bool any = retired;
+    while (retired)
+        free_first_retired();
+    return any;
+}
+
+static bool server_is_loading(void) {
+    return RedisModule_GetContextFlags(server.ctx) & REDISMODULE_CTX_FLAGS_LOADING;
+}
+
+static unsigned char *try_zeros(uint64_t bytes) {
     if (!RedisModule_TryAlloc && bytes >= BIG && !system_has(bytes)) return NULL;
     unsigned char *array = take(bytes);
     if (!array) return NULL;
@@ -86,18 +118,18 @@ static unsigned char *take_zeros(uint64_t bytes) {
     return array;
 }
 
-static void free_first_retired(void) {
-    struct retired *r = retired;
-    retired = r->next;
-    RedisModule_Free(r);
+static unsigned char *take_zeros(uint64_t bytes) {
+    if (bytes > SIZE_MAX / 2) return NULL;
+    if (on_main_thread() && retired && server_is_loading()) free_all_retired();
+    unsigned char *array = try_zeros(bytes);
+    if (!array && on_main_thread() && free_all_retired()) array = try_zeros(bytes);
+    return array;
 }
 
 static void tick(RedisModuleCtx *ctx, void *data) {
     (void)ctx;
     (void)data;
-    if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO)
-        while (retired)
-            free_first_retired();
+    if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO) free_all_retired();
 
     for (uint64_t budget = STEP; retired && budget > 0;) {
         struct retired *r = retired;
@@ -108,21 +140,25 @@ static void tick(RedisModuleCtx *ctx, void *data) {
         budget -= part;
         if (part == left) free_first_retired();
     }
-    if (retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+    ticking = retired;
+    if (ticking) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
 }
 
 static void retire(unsigned char *array, uint64_t bytes) {
+    while (retired && retired_bytes > RETIRED_MAX)
+        free_first_retired();
     struct retired *r = (struct retired *)array;
     *r = (struct retired){.next = retired, .bytes = bytes};
-    if (!retired) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
     retired = r;
+    retired_bytes += bytes;
+    if (!ticking) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
+    ticking = true;
 }
 
 static void give_array(unsigned char *array, uint64_t bytes) {
-    bool on_main = pthread_equal(pthread_self(), main_thread);
     if (!array || bytes < BIG) {
         RedisModule_Free(array);
-    } else if (!on_main) {
+    } else if (!on_main_thread()) {
         for (uint64_t at = 0; at < bytes; at += STEP)
             drop(array + at, bytes - at < STEP ? bytes - at : STEP);
         RedisModule_Free(array);
@@ -145,24 +181,52 @@ static uint64_t machine_memory(void) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
 }
 
-enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
-    unsigned long long maxmemory = 0, used = 0;
-    if (settings.max_filter_bytes > 0 && total > (uint64_t)settings.max_filter_bytes)
-        return BLOOM_OVER_LIMIT;
-    bool limited = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_MAXMEMORY;
-    if (limited && more < SMALL_GROWTH)
-        return RedisModule_GetUsedMemoryRatio() > 1 ? BLOOM_SERVER_FULL : BLOOM_OK;
+bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes) {
+    unsigned long long maxmemory, used;
+    if (bytes < SMALL_GROWTH) return true;
+    server_memory(ctx, &maxmemory, &used);
+    return bytes <= (maxmemory > 0 ? maxmemory : machine_memory());
+}
 
-    if (limited) server_memory(ctx, &maxmemory, &used);
-    if (settings.max_filter_bytes == 0 && total > (limited ? maxmemory : machine_memory()))
-        return BLOOM_OVER_LIMIT;
-    if (limited && (used > maxmemory || more > maxmemory - used)) return BLOOM_SERVER_FULL;
-    return BLOOM_OK;
+static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
+    unsigned long long maxmemory = 0, used = 0;
+    int flags = RedisModule_GetContextFlags(ctx);
+    bool limited = flags & REDISMODULE_CTX_FLAGS_MAXMEMORY;
+    bool evicts = flags & REDISMODULE_CTX_FLAGS_EVICT;
+    bool small = more < SMALL_GROWTH;
+
+    if (limited && !small) server_memory(ctx, &maxmemory, &used);
+    uint64_t most = (uint64_t)settings.max_filter_bytes;
+    if (most == 0 && !small) most = limited ? maxmemory : machine_memory();
+    if (most > 0 && total > most) return BLOOM_OVER_LIMIT;
+
+    if (!limited) return BLOOM_OK;
+    if (evicts || small) {
+        float full = evicts ? FULL_WHILE_EVICTING : 1;
+        return RedisModule_GetUsedMemoryRatio() > full ? BLOOM_SERVER_FULL : BLOOM_OK;
+    }
+    return used > maxmemory || more > maxmemory - used ? BLOOM_SERVER_FULL : BLOOM_OK;
+}
+
+enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
+    enum bloom_status status = look_for_room(ctx, total, more);
+    if (status == BLOOM_SERVER_FULL && free_all_retired())
+        status = look_for_room(ctx, total, more);
+    return status;
+}
+
+static void give_up(void) {
+    RedisModule_Log(server.ctx, "warning",
+                    "Out of memory for a filter that the master or the file has. Ending.");
+    abort();
 }
 
 void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
-    if (status != BLOOM_NO_MEMORY || !server_is_followed(ctx)) return;
-    RedisModule_Log(ctx, "warning",
-                    "Out of memory for a filter that the master has. Ending.");
-    abort();
+    if (status == BLOOM_NO_MEMORY && server_is_followed(ctx)) give_up();
+}
+
+void memory_must_follow_here(enum bloom_status status) {
+    int followed = REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING;
+    if (status == BLOOM_NO_MEMORY && RedisModule_GetContextFlags(server.ctx) & followed)
+        give_up();
 }

@@ -7,16 +7,17 @@
  *
  *     take   the block is taken as it comes, and its pages are dropped with
  *            madvise(): what is touched later is zero. Nothing is written.
- *     give   pages are dropped before the block goes back, so that the next
- *            owner finds none. On the main thread that would take long, so it
- *            is spread over the ticks of a timer:
+ *     give   on a thread that exists to free, pages are dropped step by step
+ *            before the block goes back. On the main thread that would take
+ *            too long for a large one, so it is spread over the ticks of a timer:
  *
  *     give_array(big) --> retired --> [next | .......... ] --> [next | ....
  *                            |           \__ emptied __/
  *                         a timer drops 8 MiB a tick, then frees the block
  *
- * Freeing at once remains where somebody waits for the memory: when the server
- * is close to its limit, and on threads that exist to free. */
+ * What is retired is freed at once where somebody waits for the memory: when the
+ * server is close to its limit, when it loads a data set (timers stand still
+ * then), before anything is refused for want of memory, and when it gets too much. */
 #ifndef BULWARK_MEMORY_H
 #define BULWARK_MEMORY_H
 
@@ -29,13 +30,21 @@ extern const struct bloom_memory server_allocator;
 /* To be called once, on the main thread, after server_look_around(). */
 void memory_start(void);
 
-/* May a filter of so many bytes in all take so many more? Refuses
- * BLOOM_OVER_LIMIT (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). */
+/* May a filter of so many bytes in all take so many more? Refuses BLOOM_OVER_LIMIT
+ * (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is
+ * always close to its limit: there only what could never fit is refused. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
+
+/* Could the server ever hold so many bytes: maxmemory if it is set, else the memory of
+ * the machine? */
+bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes);
 
 /* Ends the server, as its own types do when they can't follow their master for
  * want of memory: going on without the bits would make a false "no". Does nothing
- * unless the status is BLOOM_NO_MEMORY and the call is followed. */
+ * unless the status is BLOOM_NO_MEMORY and the call is followed. The second form is
+ * for callbacks, which can't tell a master's call from a client's: on a replica, and
+ * while loading, every call counts as followed. */
 void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status);
+void memory_must_follow_here(enum bloom_status status);
 
 #endif

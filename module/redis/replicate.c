@@ -2,15 +2,14 @@
 #include "replicate.h"
 
 #include "core/codec.h"
+#include "type.h"
 
-/* The iterator that says "not a piece of the arrays, but a record". */
-#define RECORD 1LL
+#define RECORD ((long long)CODEC_RECORD_ITERATOR)
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct value *v) {
-    size_t length = codec_header_length(v);
-    unsigned char *header = RedisModule_Alloc(length);
-    codec_write_header(v, CODEC_BORN, header);
+    size_t length;
+    unsigned char *header = encoded_header(v, CODEC_BORN, &length);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
     RedisModule_Free(header);
 }

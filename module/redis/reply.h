@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply.h - the words for every refusal, and replies that look the same on every
- * server. */
+/* reply.h - the words for every refusal of the core, and replies that look the
+ * same on every server. What can't be read at all is refused where it is read: the
+ * words of RedisBloom's two dialects are in args.c. */
 #ifndef BULWARK_REPLY_H
 #define BULWARK_REPLY_H
 

@@ -22,19 +22,19 @@ RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 /* A longer chain is moved by active defragmentation in several steps. */
 #define DEFRAG_AT_ONCE 64
 
-/* ---- RDB ---- */
-
-static unsigned char *write_header(const struct value *v, size_t *length) {
+unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
     *length = codec_header_length(v);
     unsigned char *header = RedisModule_Alloc(*length);
-    codec_write_header(v, CODEC_STORED, header);
+    codec_write_header(v, form, header);
     return header;
 }
+
+/* ---- RDB ---- */
 
 static void rdb_save(RedisModuleIO *rdb, void *value) {
     const struct value *v = value;
     size_t length;
-    unsigned char *header = write_header(v, &length);
+    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
     RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
     RedisModule_Free(header);
 
@@ -45,28 +45,36 @@ static void rdb_save(RedisModuleIO *rdb, void *value) {
     RedisModule_Free(chunk);
 }
 
-bool type_has_room(RedisModuleIO *rdb, uint64_t bytes) {
+/* Servers move slots by RESTORE, and take a key that was refused for one that arrived.
+ * So there is no limit for it but what could never fit: a few bytes can stand for any
+ * number of zeros, and would evict everything else. */
+static bool could_fit(RedisModuleIO *rdb, const struct chain *c) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
-    if (RedisModule_GetContextFlags(ctx) & trusted) return true;
-    return memory_room(ctx, bytes, bytes) == BLOOM_OK;
+    return RedisModule_GetContextFlags(ctx) & trusted ||
+           memory_could_hold(ctx, chain_bytes(c));
 }
 
 /* NULL, and the reason in *why. */
 static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const char **why) {
     size_t length;
     struct value *v = NULL;
+    enum bloom_status status;
     char *header = RedisModule_LoadStringBuffer(rdb, &length);
     *why = "it could not be read";
     if (!header || RedisModule_IsIOError(rdb)) goto done;
-    if (codec_read_header(header, length, &server_allocator, &v, follows, why) < 0)
-        goto done;
+    status = codec_read_header(header, length, &server_allocator, &v, follows, why);
+    memory_must_follow_here(status);
+    if (status < 0) goto done;
 
-    *why = "it is larger than the memory that a filter may take";
-    if (type_has_room(rdb, chain_bytes(v->live))) {
+    *why = "it is larger than the memory of this server";
+    status = BLOOM_OVER_LIMIT;
+    if (could_fit(rdb, v->live)) {
         *why = "there is not enough memory";
-        if (chain_take_arrays(v->live) == BLOOM_OK) goto done;
+        status = chain_take_arrays(v->live);
+        memory_must_follow_here(status);
     }
+    if (status >= 0) goto done;
     value_free(v);
     v = NULL;
 done:
@@ -87,7 +95,8 @@ static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
             RedisModule_Free(chunk);
             return false;
         }
-        enum bloom_status status = codec_read_chunk(c, chunk, length, &next, why);
+        bool changed;
+        enum bloom_status status = codec_read_chunk(c, chunk, length, &next, &changed, why);
         RedisModule_Free(chunk);
         if (status < 0) return false;
         *why = "a chunk is not the next one";
@@ -102,14 +111,17 @@ static void *refuse(RedisModuleIO *rdb, const char *why) {
     return NULL;
 }
 
-void *type_loaded(RedisModuleIO *rdb, struct chain *c, const char *why) {
-    struct value *v = why ? NULL : value_new(c);
+void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
+                  const char *why) {
+    struct value *v = status < 0 ? NULL : value_new(c);
     if (v) {
         stats_value_came(v);
         return v;
     }
+    if (status >= 0) status = BLOOM_NO_MEMORY;
     chain_free(c);
-    return refuse(rdb, why ? why : "there is not enough memory");
+    memory_must_follow_here(status);
+    return refuse(rdb, status == BLOOM_NO_MEMORY ? "there is not enough memory" : why);
 }
 
 static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
@@ -130,8 +142,9 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
                            const struct value *v) {
     size_t length;
-    unsigned char *header = write_header(v, &length);
-    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, 1LL, header, length);
+    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
+    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
+                        header, length);
     RedisModule_Free(header);
 
     unsigned char *chunk = RedisModule_Alloc(AOF_CHUNK);
@@ -167,20 +180,25 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 /* A copy and its original part ways: chunks of the one must not be taken for the
  * other's. Replicas copy for themselves and must come to the same identity. That of
  * a foreign filter follows from what it is. */
+static uint64_t identity_of_copy(const struct chain *c, RedisModuleString *name) {
+    size_t length;
+    if (c->kind->foreign) return c->identity;
+    const char *bytes = RedisModule_StringPtrLen(name, &length);
+    uint64_t origin[] = {c->identity, chain_items(c), siphash13(&c->secret, bytes, length)};
+    return siphash13(&c->secret, origin, sizeof origin);
+}
+
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from;
     const struct value *v = value;
     struct chain *c = chain_copy(v->live);
-    if (!c) return NULL;
-    size_t length;
-    const char *name = RedisModule_StringPtrLen(to, &length);
-    if (!c->kind->foreign) c->identity ^= siphash13(&c->secret, name, length);
-
-    struct value *new = value_new(c);
+    struct value *new = c ? value_new(c) : NULL;
     if (!new) {
         chain_free(c);
+        memory_must_follow_here(BLOOM_NO_MEMORY);
         return NULL;
     }
+    c->identity = identity_of_copy(c, to);
     stats_value_came(new);
     return new;
 }
@@ -194,9 +212,8 @@ static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **valu
     (void)key;
     unsigned long layer = 0;
     struct value *v = *value = moved(ctx, *value);
-    bool resumed = RedisModule_DefragCursorGet(ctx, &layer) == REDISMODULE_OK;
-    if (!resumed) {
-        layer = 0;
+    if (RedisModule_DefragCursorGet(ctx, &layer) != REDISMODULE_OK) layer = 0;
+    if (layer == 0) {
         v->live = moved(ctx, v->live);
         v->live->layers = moved(ctx, v->live->layers);
     }
@@ -218,7 +235,7 @@ static void digest(RedisModuleDigest *digest, void *value) {
     struct value v = *(const struct value *)value;
     v.standing.doubt = 0;
     size_t length;
-    unsigned char *header = write_header(&v, &length);
+    unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
     RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
     RedisModule_Free(header);
 

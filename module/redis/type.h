@@ -15,7 +15,7 @@
 #ifndef BULWARK_TYPE_H
 #define BULWARK_TYPE_H
 
-#include "core/value.h"
+#include "core/codec.h"
 #include "server.h"
 
 #define BLOOM_TYPE_NAME        "bulwarkBF"
@@ -31,6 +31,9 @@ bool type_is_ours(const RedisModuleType *type);
 /* The type that the filter belongs under, as it is. */
 RedisModuleType *type_for(const struct value *v);
 
+/* A filter's header as bytes, to be given back with RedisModule_Free. */
+unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length);
+
 /* ---- what the three have in common, for type*.c ---- */
 
 /* Registers a type. Its own methods are rdb_load, rdb_save and aof_rewrite; the others
@@ -45,12 +48,9 @@ RedisModuleType *valkeybloom_type_register(RedisModuleCtx *ctx);
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
                            const struct value *v);
 
-/* May a filter that is being loaded take so many bytes? A limit is for what clients
- * bring (RESTORE), not for what was there already. */
-bool type_has_room(RedisModuleIO *rdb, uint64_t bytes);
-
-/* The end of every rdb_load: a finished chain as a value, or NULL with its reason in the
- * log. Takes the chain over. why: NULL if the chain is right. */
-void *type_loaded(RedisModuleIO *rdb, struct chain *c, const char *why);
+/* The end of a foreign type's rdb_load: a finished chain as a value, or NULL with its
+ * reason in the log. Takes the chain over. status: BLOOM_OK if the chain is right. */
+void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
+                  const char *why);
 
 #endif

@@ -49,46 +49,43 @@ static struct redisbloom_head load_head(RedisModuleIO *rdb, int encoding) {
     return head;
 }
 
-/* NULL, or why not. */
-static const char *load_link(RedisModuleIO *rdb, struct chain *c) {
+static enum bloom_status load_link(RedisModuleIO *rdb, struct chain *c, const char **why) {
     struct redisbloom_link link = {0};
-    const char *why = CUT_SHORT;
+    enum bloom_status status = BLOOM_CORRUPT;
     size_t bytes = 0;
+    *why = CUT_SHORT;
     link.capacity = RedisModule_LoadUnsigned(rdb);
     link.error = RedisModule_LoadDouble(rdb);
     link.hashes = RedisModule_LoadUnsigned(rdb);
     link.bits_per_item = RedisModule_LoadDouble(rdb);
     link.bits = RedisModule_LoadUnsigned(rdb);
     link.n2 = RedisModule_LoadUnsigned(rdb);
-    if (RedisModule_IsIOError(rdb)) return why;
+    if (RedisModule_IsIOError(rdb)) return BLOOM_CORRUPT;
     char *bits = RedisModule_LoadStringBuffer(rdb, &bytes);
     link.items = RedisModule_LoadUnsigned(rdb);
     link.bytes = bytes;
-    if (bits && !RedisModule_IsIOError(rdb) &&
-        redisbloom_add_link(c, &link, &why) == BLOOM_OK) {
+    if (bits && !RedisModule_IsIOError(rdb)) status = redisbloom_add_link(c, &link, why);
+    if (status >= 0)
         c->layers[c->nlayers - 1].bits = (unsigned char *)bits;
-        return NULL;
-    }
-    RedisModule_Free(bits);
-    return why;
+    else
+        RedisModule_Free(bits);
+    return status;
 }
 
 static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     const char *why = "its encoding version is unknown";
+    enum bloom_status status = BLOOM_CORRUPT;
     struct chain *c = NULL;
     if (encoding < REDISBLOOM_ENCODING_MIN || encoding > REDISBLOOM_ENCODING)
-        return type_loaded(rdb, NULL, why);
+        return type_loaded(rdb, NULL, status, why);
     struct redisbloom_head head = load_head(rdb, encoding);
-    if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, CUT_SHORT);
+    if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 
-    redisbloom_start(&head, &server_allocator, &c, &why);
-    for (uint64_t i = 0; i < head.links && !why; i++) {
-        why = load_link(rdb, c);
-        if (!why && !type_has_room(rdb, chain_bytes(c)))
-            why = "it is larger than the memory that a filter may take";
-    }
-    if (!why) redisbloom_finish(c, &head, &why);
-    return type_loaded(rdb, c, why);
+    status = redisbloom_start(&head, &server_allocator, &c, &why);
+    for (uint64_t i = 0; i < head.links && status >= 0; i++)
+        status = load_link(rdb, c, &why);
+    if (status >= 0) status = redisbloom_finish(c, &head, &why);
+    return type_loaded(rdb, c, status, why);
 }
 
 /* As RedisBloom does it, but in smaller chunks. */

@@ -43,34 +43,34 @@ static void rdb_save(RedisModuleIO *rdb, void *value) {
     RedisModule_SaveUnsigned(rdb, c->layers[c->nlayers - 1].items);
 }
 
-/* NULL, or why not. */
-static const char *load_filter(RedisModuleIO *rdb, struct chain *c, bool last) {
-    const char *why = CUT_SHORT;
+static enum bloom_status load_filter(RedisModuleIO *rdb, struct chain *c, bool last,
+                                     const char **why) {
+    enum bloom_status status = BLOOM_CORRUPT;
     struct valkeybloom_filter filter = {0};
     unsigned char *record =
         (unsigned char *)RedisModule_LoadStringBuffer(rdb, &filter.length);
+    *why = CUT_SHORT;
     filter.record = record;
     filter.capacity = RedisModule_LoadUnsigned(rdb);
     filter.items = last ? RedisModule_LoadUnsigned(rdb) : filter.capacity;
-    if (record && !RedisModule_IsIOError(rdb) &&
-        valkeybloom_add_filter(c, &filter, &why) == BLOOM_OK) {
-        struct filter *f = &c->layers[c->nlayers - 1];
-        memmove(record, record + VALKEYBLOOM_RECORD_HEADER, (size_t)f->bytes);
-        f->bits = record;
-        return NULL;
+    if (record && !RedisModule_IsIOError(rdb))
+        status = valkeybloom_add_filter(c, &filter, why);
+    if (status < 0) {
+        RedisModule_Free(record);
+        return status;
     }
-    RedisModule_Free(record);
-    return why;
+    struct filter *f = &c->layers[c->nlayers - 1];
+    memmove(record, record + VALKEYBLOOM_RECORD_HEADER, (size_t)f->bytes);
+    f->bits = record;
+    return BLOOM_OK;
 }
 
 static void *rdb_load(RedisModuleIO *rdb, int encoding) {
-    const char *why = NULL;
+    const char *why = "its encoding version is unknown";
+    enum bloom_status status = BLOOM_CORRUPT;
     struct chain *c = NULL;
-    if (encoding == 0)
-        return type_loaded(rdb, NULL,
-                           "a pre-release of valkey-bloom wrote it (encoding 0)");
-    if (encoding != VALKEYBLOOM_ENCODING)
-        return type_loaded(rdb, NULL, "its encoding version is unknown");
+    if (encoding == 0) why = "a pre-release of valkey-bloom wrote it (encoding 0)";
+    if (encoding != VALKEYBLOOM_ENCODING) return type_loaded(rdb, NULL, status, why);
 
     struct valkeybloom_head head = {0};
     head.filters = RedisModule_LoadUnsigned(rdb);
@@ -78,16 +78,13 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     head.error = RedisModule_LoadDouble(rdb);
     head.tightening = RedisModule_LoadDouble(rdb);
     head.random = RedisModule_LoadUnsigned(rdb);
-    if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, CUT_SHORT);
+    if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 
-    valkeybloom_start(&head, &server_allocator, &c, &why);
-    for (uint64_t i = 0; i < head.filters && !why; i++) {
-        why = load_filter(rdb, c, i + 1 == head.filters);
-        if (!why && !type_has_room(rdb, chain_bytes(c)))
-            why = "it is larger than the memory that a filter may take";
-    }
-    if (!why) valkeybloom_finish(c, &why);
-    return type_loaded(rdb, c, why);
+    status = valkeybloom_start(&head, &server_allocator, &c, &why);
+    for (uint64_t i = 0; i < head.filters && status >= 0; i++)
+        status = load_filter(rdb, c, i + 1 == head.filters, &why);
+    if (status >= 0) status = valkeybloom_finish(c, &why);
+    return type_loaded(rdb, c, status, why);
 }
 
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {

@@ -210,7 +210,8 @@ static struct chain *sent_and_received(size_t room) {
     while (status >= 0 &&
            (length = codec_write_chunk(c, offset, buffer, room, &offset)) > 0) {
         MUST(!value_may_deny(v));
-        MUST(codec_read_chunk(v->live, buffer, length, &next, &why) == BLOOM_OK);
+        MUST(codec_read_chunk(v->live, buffer, length, &next, &(bool){false}, &why) ==
+             BLOOM_OK);
         MUST(next == offset);
     }
     free(buffer);

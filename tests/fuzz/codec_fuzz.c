@@ -99,13 +99,20 @@ static struct picture picture_of(const struct chain *c) {
     return p;
 }
 
-static void must_be_unchanged(const struct chain *c, struct picture before) {
+/* Frees what it compares with. */
+static bool is_unchanged(const struct chain *c, struct picture before) {
     struct picture after = picture_of(c);
-    MUST(after.missing == before.missing && after.items == before.items);
-    MUST(after.layers == before.layers);
-    if (before.bits) MUST(memcmp(after.bits, before.bits, (size_t)chain_bytes(c)) == 0);
+    bool same = after.missing == before.missing && after.items == before.items &&
+                after.layers == before.layers;
+    if (same && before.bits)
+        same = memcmp(after.bits, before.bits, (size_t)chain_bytes(c)) == 0;
     free(after.bits);
     free(before.bits);
+    return same;
+}
+
+static void must_be_unchanged(const struct chain *c, struct picture before) {
+    MUST(is_unchanged(c, before));
 }
 
 /* ---- there and back ---- */
@@ -127,7 +134,8 @@ static struct value *filled(struct value *v, uint64_t follows) {
     store_u64(chunk + 8, v->live->identity);
     store_u32(chunk + 16, v->live->nlayers);
     store_u64(chunk + 32, follows);
-    MUST(codec_read_chunk(v->live, chunk, sizeof chunk, &next, &why) == BLOOM_OK);
+    MUST(codec_read_chunk(v->live, chunk, sizeof chunk, &next, &(bool){false}, &why) ==
+         BLOOM_OK);
     MUST(next == follows);
     return v;
 }
@@ -168,7 +176,8 @@ static void must_travel(const struct value *v, size_t room) {
         size_t length;
         while ((length = codec_write_chunk(v->live, offset, chunk, room, &offset)) > 0) {
             MUST(length <= room && codec_chunk_end(chunk, length) == offset);
-            MUST(codec_read_chunk(there->live, chunk, length, &next, &why) == BLOOM_OK);
+            MUST(codec_read_chunk(there->live, chunk, length, &next, &(bool){false},
+                                  &why) == BLOOM_OK);
             MUST(next == offset);
         }
         MUST(offset == follows);
@@ -216,19 +225,20 @@ static void give_chunk(const uint8_t *bytes, size_t length) {
     struct chain *c = now.v->live;
     struct picture before = picture_of(c);
     uint64_t next = 0;
+    bool changed = false, compared = before.bits != NULL;
     const char *why = NULL;
-    enum bloom_status status = codec_read_chunk(c, bytes, length, &next, &why);
+    enum bloom_status status = codec_read_chunk(c, bytes, length, &next, &changed, &why);
     MUST(status == BLOOM_OK || status == BLOOM_CORRUPT);
+    bool same = is_unchanged(c, before);
     if (status < 0) {
-        MUST(why != NULL);
-        must_be_unchanged(c, before);
+        MUST(why != NULL && same);
         return;
     }
+    if (compared) MUST(changed == !same);
     MUST(codec_record_type(bytes, length) == CODEC_CHUNK);
     MUST(next == codec_chunk_end(bytes, length) && next <= chain_bytes(c));
     MUST(load_u64(bytes + 24) <= now.came);
     if (next > now.came) now.came = next;
-    free(before.bits);
 }
 
 static void give_growth(const uint8_t *bytes, size_t length) {
@@ -296,7 +306,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     if (size == 0) data[0] = 255, size = 1;
     if (roll_below(&d, 8) == 0)
         data[0] = roll_below(&d, 2) ? (uint8_t)roll_below(&d, 24) : 255;
-    return 1 + records_mutate(data + 1, size - 1, max - 1, &d);
+    return 1 + records_mutate(data + 1, size - 1, max - 1, FOR_USE, &d);
 }
 
 /* ---- seeds ---- */

@@ -431,8 +431,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     const char *wish = getenv("FUZZ_ONLY");
     if (wish && *wish) only = strcmp(wish, "restore") ? OP_LOADCHUNK : OP_RESTORE;
-    struct server *s = server_start(.module_args = "bf-max-filter-bytes 33554432",
-                                    .config = "rdbcompression no");
+    /* Latency tracking would take memory with the first call of each command. */
+    struct server *s =
+        server_start(.module_args = "bf-max-filter-bytes 33554432",
+                     .config = server_speaks(700) ? "rdbcompression no\nlatency-tracking no"
+                                                  : "rdbcompression no");
     watcher = client(s);
     restores = server_speaks(700);
     if (only == OP_RESTORE && !restores) SKIP("a %s ends at a bad payload", server_name());
@@ -470,7 +473,8 @@ static size_t mutate_records(uint8_t *data, size_t size, size_t max, struct dice
     if (roll_below(d, 16) == 0) new_input[2] = (uint8_t)roll_below(d, 10);
     size_t n = fits ? records.left : 0;
     if (n > 0) memcpy(new_input + 5, records.at, n);
-    n = records_mutate(new_input + 5, n, (max < 8192 ? max : 8192) - 5, d);
+    n = records_mutate(new_input + 5, n, (max < 8192 ? max : 8192) - 5,
+                       new_input[0] == OP_RESTORE ? FOR_STORAGE : FOR_USE, d);
     store_u16(new_input + 3, (uint16_t)n);
 
     size_t rest = only ? 0 : in.left;

@@ -140,9 +140,10 @@ static void give_chunks(struct chain *c, struct feed *in) {
         if (twist < 16) iterator = iterator + twist - 8;
         if (twist == 255) iterator = feed_number(in, 8);
         uint64_t missing = c->missing;
+        bool changed;
         const char *why = NULL;
         enum bloom_status status =
-            redisbloom_read_chunk(c, iterator, bytes.at, bytes.left, &why);
+            redisbloom_read_chunk(c, iterator, bytes.at, bytes.left, &changed, &why);
         MUST(status == BLOOM_OK || (status == BLOOM_CORRUPT && why));
         MUST(status == BLOOM_OK ? c->missing <= missing : c->missing == missing);
     }

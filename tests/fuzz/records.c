@@ -2,6 +2,7 @@
 #include "records.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "bytes.h"
 
@@ -298,6 +299,7 @@ static void repair_layer(uint8_t *at, struct dice *d) {
     if (bytes < 64 || bytes > 16384 || bytes % 64 != 0)
         must_be(at + L_BYTES, 8, 64 * (1 + bytes % 16), d);
     if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
+    if (load_u64(at + L_ITEMS) > UINT64_C(1) << 48) must_be(at + L_ITEMS, 8, 0, d);
     must_be_rate(at + L_ERROR, d);
     must_be_rate(at + L_MODEL, d);
 }
@@ -550,6 +552,22 @@ static void mutate_once(struct dice *d) {
     }
 }
 
+/* Takes out what is no record, and what a stored filter doesn't have: growths, and
+ * headers but the first. */
+static void tidy(enum records_for purpose) {
+    bool header = false;
+    for (size_t i = nrecords; i-- > 0;)
+        if (type_of(records[i]) == OTHER) remove_record(i);
+    for (size_t i = 0; purpose == FOR_STORAGE && i < nrecords;) {
+        if (type_of(records[i]) != (header ? CHUNK_RECORD : HEADER_RECORD)) {
+            remove_record(i);
+            continue;
+        }
+        header = true;
+        i++;
+    }
+}
+
 /* What has not come comes as zeros, so that whole filters are frequent. */
 static void complete(struct dice *d) {
     if (nrecords == RECORDS || now.there >= now.total) return;
@@ -559,11 +577,13 @@ static void complete(struct dice *d) {
     store_u64(r->bytes + K_ZEROS, now.total - now.there);
 }
 
-size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d) {
+size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for purpose,
+                      struct dice *d) {
     take_apart(data, length);
     for (uint64_t n = 1 + roll_below(d, 3); n > 0; n--)
         mutate_once(d);
     if (roll_below(d, 4) > 0) {
+        if (roll_below(d, 16) > 0) tidy(purpose);
         walk(nrecords, d);
         if (roll_below(d, 4) > 0) complete(d);
     }

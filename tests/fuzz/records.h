@@ -20,8 +20,13 @@ struct feed records_next(struct feed *in);
 size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *record,
                       size_t n);
 
+/* What becomes of a sequence: records for a filter in use, which may grow, or a stored
+ * filter, which is one header and its chunks. */
+enum records_for { FOR_USE, FOR_STORAGE };
+
 /* Mutates a sequence in place; returns its new length. */
-size_t records_mutate(uint8_t *data, size_t length, size_t max, struct dice *d);
+size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for purpose,
+                      struct dice *d);
 
 /* What single records are made from. */
 #define SHAPE_LAYERS 160

@@ -80,6 +80,20 @@ TEST(the_slow_log_does_not_hold_what_was_refused) {
     CHECK(!gives_away(call(c, "SLOWLOG", "GET", "100"), header.bytes + SECRET_AT));
 }
 
+/* Iterator 0 is an easy slip: it is the one that BF.SCANDUMP was called with. */
+TEST(the_slow_log_does_not_hold_what_came_with_a_wrong_iterator) {
+    needs(700, "redaction by modules");
+    redisContext *c = client(server_start(.config = "slowlog-log-slower-than 0"));
+    expect(c, "1", "BF.ADD", "k", "anna");
+    const struct piece *header = header_of(c, "k");
+    static const char *const iterators[] = {"0", "2", "one"};
+
+    for (size_t i = 0; i < sizeof iterators / sizeof *iterators; i++)
+        callf(c, "BF.LOADCHUNK copy %s %b", iterators[i], header->bytes, header->len);
+
+    CHECK(!gives_away(call(c, "SLOWLOG", "GET", "100"), header->bytes + SECRET_AT));
+}
+
 TEST(a_monitor_does_not_see_what_was_loaded) {
     needs(700, "redaction by modules");
     struct server *s = server_start();

@@ -145,7 +145,7 @@ TEST(a_non_scaling_chain_does_not_grow) {
     struct chain *c = made(0.01, 0, 10);
     struct filter plan = c->layers[0];
     struct snapshot before = snapshot_of(c);
-    CHECK_INT(grow(c), BLOOM_TOO_BIG);
+    CHECK_INT(grow(c), BLOOM_FULL);
     CHECK_INT(chain_grow(c, &plan), BLOOM_CORRUPT);
     must_be_unchanged(c, before);
 }

@@ -246,10 +246,12 @@ TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
     for (size_t at = 0; at < CODEC_CHUNK_HEADER; at++)
         for (unsigned change = 1; change < 256; change++) {
             uint64_t next, missing = to->missing = chain_bytes(to);
+            bool changed;
             const char *why;
             r.bytes[at] ^= (unsigned char)change;
             test_case("byte %zu changed by %02x", at, change);
-            bool good = codec_read_chunk(to, r.bytes, r.length, &next, &why) == BLOOM_OK;
+            bool good =
+                codec_read_chunk(to, r.bytes, r.length, &next, &changed, &why) == BLOOM_OK;
             r.bytes[at] ^= (unsigned char)change;
             CHECK(good == (why == NULL));
             CHECK_UINT(to->missing, good ? chain_bytes(to) - next : missing);

@@ -167,6 +167,21 @@ TEST(a_chunk_is_added_to_the_bits_that_are_there) {
     chain_must_hold(to, 5000, 100);
 }
 
+/* What changed nothing is not passed on to replicas. */
+TEST(a_chunk_says_whether_it_brought_anything) {
+    struct chain *c = filled(200), *to = waiting_for(c);
+    struct record bits = chunk_by_hand(c, 0, 10, 0x0F, 20);
+    struct record zeros = chunk_by_hand(c, 0, 31, 0, 0);
+    CHECK(chunk_brings_news(to, bits));
+    CHECK(!chunk_brings_news(to, bits));
+    CHECK(chunk_brings_news(to, zeros)); /* a byte further */
+    CHECK(!chunk_brings_news(to, zeros));
+    CHECK(!chunk_brings_news(to, chunk_by_hand(c, 12, 0, 0x0E, 3)));
+    CHECK(chunk_brings_news(to, chunk_by_hand(c, 12, 0, 0x1E, 3)));
+    CHECK(chunk_brings_news(to, chunk_by_hand(c, 0, 0, 0x01, 1)));
+    CHECK_UINT(to->missing, chain_bytes(c) - 31);
+}
+
 TEST(the_end_of_a_chunk_can_be_told_without_its_filter) {
     struct chain *c = filled(500);
     struct record chunk = chunk_by_hand(c, 1000, 200, 1, 30);

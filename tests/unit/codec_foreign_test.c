@@ -222,6 +222,7 @@ static unsigned char *joined(const struct chain *c) {
 }
 
 TEST(chunks_of_any_size_bring_the_bits_back) {
+    bool changed;
     unsigned char header[ROOM];
     struct chain *c = redisbloom_chain(), *out;
     const unsigned char *all = joined(c);
@@ -236,7 +237,8 @@ TEST(chunks_of_any_size_bring_the_bits_back) {
         for (uint64_t at = 0; at < total; at += step) {
             uint64_t n = total - at < step ? total - at : step;
             CHECK_UINT(out->missing, total - at);
-            CHECK_INT(redisbloom_read_chunk(out, at + n + 1, all + at, n, &why), BLOOM_OK);
+            CHECK_INT(redisbloom_read_chunk(out, at + n + 1, all + at, n, &changed, &why),
+                      BLOOM_OK);
         }
         CHECK_UINT(out->missing, 0);
         must_be_alike(out, c);
@@ -245,6 +247,7 @@ TEST(chunks_of_any_size_bring_the_bits_back) {
 }
 
 TEST(bad_chunks_of_redisbloom_change_nothing) {
+    bool changed;
     unsigned char header[ROOM];
     struct chain *c = redisbloom_chain(), *out;
     const unsigned char *all = joined(c);
@@ -253,7 +256,7 @@ TEST(bad_chunks_of_redisbloom_change_nothing) {
     redisbloom_write_header(c, header);
     CHECK_INT(redisbloom_read_header(header, TWO_LINKS, c->memory, &out, &why), BLOOM_OK);
     CHECK_INT(chain_take_arrays(out), BLOOM_OK);
-    CHECK_INT(redisbloom_read_chunk(out, 11, all, 10, &why), BLOOM_OK);
+    CHECK_INT(redisbloom_read_chunk(out, 11, all, 10, &changed, &why), BLOOM_OK);
     struct snapshot before = snapshot_of(out);
     const struct {
         uint64_t iterator, length;
@@ -265,9 +268,9 @@ TEST(bad_chunks_of_redisbloom_change_nothing) {
                   (unsigned long long)table[i].length);
         unsigned char *bytes = calloc(1, total + 1);
         test_defer(free, bytes);
-        CHECK_INT(
-            redisbloom_read_chunk(out, table[i].iterator, bytes, table[i].length, &why),
-            BLOOM_CORRUPT);
+        CHECK_INT(redisbloom_read_chunk(out, table[i].iterator, bytes, table[i].length,
+                                        &changed, &why),
+                  BLOOM_CORRUPT);
         CHECK(why != NULL);
         must_be_unchanged(out, before);
     }

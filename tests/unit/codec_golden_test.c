@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* golden_test.c - the bytes of today, kept in tests/golden/: what any version has written
- * every later one reads and writes the same.
+/* codec_golden_test.c - the bytes of today, kept in tests/golden/: what any version has
+ * written every later one reads and writes the same.
  *
  * A file holds records, each after its length (u32, little-endian). It is made once, by
  * `GOLDEN=write make unit TEST=golden`, which never writes over one that is there, and is

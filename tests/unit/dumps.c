@@ -86,23 +86,39 @@ struct value *value_read(struct record header, uint64_t *follows) {
     return v;
 }
 
-uint64_t chunk_must_be_read(struct chain *to, struct record chunk) {
-    uint64_t next;
+/* Returns whether the chunk brought anything. */
+static bool must_read(struct chain *to, struct record chunk, uint64_t *next) {
+    bool changed;
     const char *why = "untouched";
-    enum bloom_status status = codec_read_chunk(to, chunk.bytes, chunk.length, &next, &why);
+    enum bloom_status status =
+        codec_read_chunk(to, chunk.bytes, chunk.length, next, &changed, &why);
     CHECK_STR(why, NULL);
     CHECK_INT(status, BLOOM_OK);
     CHECK_STR(chain_flaw(to), NULL);
-    CHECK_UINT(next, codec_chunk_end(chunk.bytes, chunk.length));
+    CHECK_UINT(*next, codec_chunk_end(chunk.bytes, chunk.length));
+    return changed;
+}
+
+uint64_t chunk_must_be_read(struct chain *to, struct record chunk) {
+    uint64_t next;
+    must_read(to, chunk, &next);
     return next;
+}
+
+bool chunk_brings_news(struct chain *to, struct record chunk) {
+    uint64_t next;
+    return must_read(to, chunk, &next);
 }
 
 void chunk_must_be_refused(struct chain *to, struct record chunk, const char *why) {
     struct snapshot before = snapshot_of(to);
     uint64_t next;
+    bool changed;
     const char *said = NULL;
-    CHECK_INT(codec_read_chunk(to, chunk.bytes, chunk.length, &next, &said), BLOOM_CORRUPT);
+    enum bloom_status status =
+        codec_read_chunk(to, chunk.bytes, chunk.length, &next, &changed, &said);
     CHECK_STR(said, why);
+    CHECK_INT(status, BLOOM_CORRUPT);
     must_be_unchanged(to, before);
 }
 

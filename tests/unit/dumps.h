@@ -90,6 +90,9 @@ struct value *value_read(struct record header, uint64_t *follows);
 /* Reads a chunk that must be good; returns the offset after it. */
 uint64_t chunk_must_be_read(struct chain *to, struct record chunk);
 
+/* Reads a chunk that must be good; returns whether it says that it brought anything. */
+bool chunk_brings_news(struct chain *to, struct record chunk);
+
 /* Fails unless the chunk is refused for that reason and nothing changed. */
 void chunk_must_be_refused(struct chain *to, struct record chunk, const char *why);
 

@@ -189,12 +189,11 @@ TEST(a_filter_of_many_equal_layers_keeps_its_error_rate) {
 
 /* ---- the long version ---- */
 
-/* Some 2500 errors seen in each filter know its rate to 2 %. Grown filters scatter by 6 %,
- * those of 100 items by 20 % and more, of 10^4 by 3 %: more than the noise. Those of 10^6
- * scatter by less than 1 % (what the count shows, without noise): there the mean over the
- * secrets, known to 0.3 %, has to do. */
+/* Some 1000 errors seen in each filter know its rate to 3 %, and the mean over the secrets
+ * to 0.5 %. Filters of 100 items scatter by 10 % and more, grown ones by 6 %: well above
+ * that. Those of 10^4 and 10^6 scatter by less, which only the count can show. */
 static uint64_t enough_probes(double error) {
-    double probes = 2500 / error;
+    double probes = 1000 / error;
     return probes < 1e5 ? 100000 : (uint64_t)probes;
 }
 

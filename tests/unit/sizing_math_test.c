@@ -65,6 +65,18 @@ TEST(the_exponential_ends_at_zero_and_stays_finite) {
     CHECK(isfinite(sizing_exp((double)INFINITY)));
 }
 
+TEST(numbers_without_a_finite_logarithm_have_0) {
+    CHECK(sizing_log(0) == 0);
+    CHECK(sizing_log(-0.0) == 0);
+    CHECK(sizing_log(-1) == 0);
+    CHECK(sizing_log((double)INFINITY) == 0);
+    CHECK(sizing_log((double)NAN) == 0);
+}
+
+TEST(the_exponential_of_no_number_is_none) {
+    CHECK(isnan(sizing_exp((double)NAN)));
+}
+
 /* ---- the textbook ---- */
 
 /* Fan, Cao, Almeida, Broder: Summary Cache (2000), the appendix' table: bits an item
@@ -102,6 +114,21 @@ TEST(the_textbook_bits_are_those_of_the_best_number_of_probes) {
         CHECK_NEAR(bits, -log(error) / (log(2) * log(2)), 1e-12 * bits);
         CHECK(best >= error * (1 - 1e-12) && best < 1.06 * error); /* k is whole */
     }
+}
+
+/* Not asked in earnest: an answer has to come, and no undefined behaviour. */
+TEST(the_textbook_bears_nonsense) {
+    static const double nonsense[] = {
+        0,           -0.0,         -1,     (double)INFINITY, -(double)INFINITY,
+        (double)NAN, DBL_TRUE_MIN, DBL_MAX};
+    for (size_t i = 0; i < COUNT(nonsense); i++) {
+        sizing_textbook_bits_per_item(nonsense[i]);
+        sizing_textbook_error(nonsense[i], 3);
+    }
+    CHECK(sizing_textbook_bits_per_item(1) == 0);
+    CHECK(sizing_textbook_error((double)INFINITY, 3) == 0);
+    CHECK(sizing_textbook_error(0, 3) == 1);
+    CHECK(sizing_textbook_error(DBL_TRUE_MIN, 3) == 1);
 }
 
 /* ---- determinism ---- */

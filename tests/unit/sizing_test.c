@@ -124,6 +124,13 @@ TEST(each_error_rate_has_its_probes_and_sectors) {
     }
 }
 
+/* More bits an item are the better ones where they cost nothing. */
+TEST(two_bits_an_item_are_taken_only_to_save_a_line) {
+    CHECK_UINT(geometry_for(1, 0.3).lines, 1);
+    CHECK_UINT(geometry_for(1, 0.3).sectors, 4);
+    CHECK_UINT(geometry_for(100000, 0.3).sectors, 2);
+}
+
 /* Memory per item as promised, beside the bound for filters of this sort. */
 TEST(bits_per_item_are_as_published_and_near_the_textbook_bound) {
     static const struct {

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cluster_test.c - filters that move to another node of a cluster while they grow. */
+#include "harness.h"
+
+#define CLUSTER "cluster-enabled yes\ncluster-node-timeout 5000"
+
+static bool is_up(redisContext *c) {
+    return strstr(call_text(c, "CLUSTER", "INFO"), "cluster_state:ok") != NULL;
+}
+
+/* Two nodes; the first has all slots. */
+static void start_cluster(struct server **first, struct server **second) {
+    *first = server_start(.config = CLUSTER);
+    *second = server_start(.config = CLUSTER);
+    redisContext *c = client(*first);
+    for (int slot = 0; slot < 16384; slot += 1024) {
+        const char *argv[1026] = {"CLUSTER", "ADDSLOTS"};
+        char numbers[1024][8];
+        for (int i = 0; i < 1024; i++) {
+            snprintf(numbers[i], sizeof numbers[i], "%d", (slot + i) % 16384);
+            argv[i + 2] = numbers[i];
+        }
+        callv(c, 1026, argv, NULL);
+    }
+    expect(client(*second), "OK", "CLUSTER", "SET-CONFIG-EPOCH", "2");
+    expectf(c, "OK", "CLUSTER MEET 127.0.0.1 %d", (*second)->port);
+    WAIT_UNTIL(is_up(c) && is_up(client(*second)));
+}
+
+/* A node's identity: the reply without its quotes. */
+static const char *id_of(redisContext *c) {
+    return call(c, "CLUSTER", "MYID")->str;
+}
+
+static long long slot_of(redisContext *c, const char *key) {
+    return call_int(c, "CLUSTER", "KEYSLOT", key);
+}
+
+TEST(a_filter_moves_with_its_slot_key_by_key) {
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from), *b = client(to);
+    add_numbers(a, "k", 0, 3000);
+    long long slot = slot_of(a, "k");
+    const char *id_a = id_of(a), *id_b = id_of(b);
+    const struct dump *before = dump_filter(a, "k");
+
+    expectf(b, "OK", "CLUSTER SETSLOT %lld IMPORTING %s", slot, id_a);
+    expectf(a, "OK", "CLUSTER SETSLOT %lld MIGRATING %s", slot, id_b);
+    expectf(a, "OK", "MIGRATE 127.0.0.1 %d k 0 5000", to->port);
+    expectf(b, "OK", "CLUSTER SETSLOT %lld NODE %s", slot, id_b);
+    expectf(a, "OK", "CLUSTER SETSLOT %lld NODE %s", slot, id_b);
+
+    CHECK_DUMP(dump_filter(b, "k"), before);
+    CHECK_INT(count_missing(b, "k", 0, 3000), 0);
+}
+
+/* Snapshots take a second for each key, so that the adds arrive in between. */
+TEST(a_filter_grows_while_its_slot_is_moved) {
+    if (server_flavour() != VALKEY || server_version() < 900)
+        SKIP("%s moves no slots by itself", server_name());
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from), *b = client(to);
+    const char *id_b = id_of(b);
+    add_numbers(a, "k", 0, 100);
+    expect(a, "OK", "CONFIG", "SET", "rdb-key-save-delay", "1000000");
+
+    long long slot = slot_of(a, "k"), added = 100;
+    expectf(a, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot, id_b);
+    for (const redisReply *r;
+         r = callf(a, "BF.ADD k %lld", added), r->type == REDIS_REPLY_INTEGER;)
+        added++;
+
+    WAIT_UNTIL(strstr(call_text(a, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") != NULL);
+    CHECK(added > 1000);
+    CHECK(reply_field(call(b, "BF.INFO", "k"), "Number of filters")->integer > 2);
+    CHECK_INT(count_missing(b, "k", 0, added), 0);
+}
+
+/* Redis hands slots over with RESTORE, and drops its copy whatever that answers. */
+TEST(a_limit_at_the_target_loses_no_filter_that_is_moved) {
+    if (server_flavour() != REDIS || server_version() < 804)
+        SKIP("%s moves no slots by itself", server_name());
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from), *b = client(to);
+    expect(b, "OK", "CONFIG", "SET", setting("bf-max-filter-bytes"), "1");
+    add_numbers(a, "k", 0, 3000);
+
+    long long slot = slot_of(a, "k");
+    callf(b, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+    WAIT_UNTIL(strstr(call_text(b, "CLUSTER", "MIGRATION", "STATUS", "ALL"),
+                      "\"completed\"") != NULL);
+    CHECK_INT(count_missing(b, "k", 0, 3000), 0);
+}
