@@ -56,10 +56,11 @@ integration_obj := $(integration_src:%.c=$B/integration/%.o)
 fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
 harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integration/*.c)))
 fuzz_codec := fuzz/codec_fuzz fuzz/records fuzz/fuzz_memory
+fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
 fuzz_commands := fuzz/commands_fuzz fuzz/records fuzz/stand_in $(harness)
 fuzz_driver := fuzz/driver
-targets := codec chain commands
+targets := codec foreign chain commands
 
 # A sanitized module doesn't take the place of the one that people load.
 MODULE := $(if $(SAN),$B/bulwark.so,bulwark.so)
@@ -196,6 +197,7 @@ long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
 	LONG=1 $B/unit-tests -v rate
 	$(test_server) MODULE=$(abspath $(MODULE)) LONG=1 $B/integration-tests -v large
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
+	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
 	for only in restore loadchunk; do \
 	    $(test_server) MODULE=$(abspath $(MODULE)) FUZZ_ONLY=$$only \
 	        $B/commands-fuzz -runs=1000000 tests/fuzz/corpus/commands || exit 1; \

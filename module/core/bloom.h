@@ -8,6 +8,7 @@
  *     sizing.h   how large a layer must be
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
+ *     codec_redisbloom.h, codec_valkeybloom.h    the same in other products' forms
  *     memory.h   the allocator that its user hands in
  *     status.h   what a call can say
  *
@@ -38,6 +39,8 @@
 
 #include "chain.h"
 #include "codec.h"
+#include "codec_redisbloom.h"
+#include "codec_valkeybloom.h"
 #include "hash.h"
 #include "kind.h"
 #include "memory.h"

@@ -88,7 +88,8 @@ static uint64_t next_capacity(const struct chain *c, uint64_t first) {
     uint64_t last = c->layers[c->nlayers - 1].capacity, all = chain_capacity(c);
     if (last > CHAIN_TOTAL_MAX / c->expansion) return CHAIN_TOTAL_MAX;
     uint64_t next = last * c->expansion;
-    return c->nlayers >= CHAIN_LONG && next < all ? all : next;
+    bool doubles = c->kind->doubles_from && c->nlayers >= c->kind->doubles_from;
+    return doubles && next < all ? all : next;
 }
 
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
@@ -113,7 +114,6 @@ static bool is_rate(double v) {
 
 static const char *layer_flaw(const struct kind *kind, const struct filter *f) {
     if (!is_rate(f->error)) return "the error rate of a layer is not between 0 and 1";
-    if (!(f->model >= 0 && f->model < 1)) return "the model error of a layer is no rate";
     if (f->capacity < 1) return "a layer has no capacity";
     if (f->bytes < 1) return "a layer has no bits";
     if (f->items > CHAIN_ITEMS_MAX) return "a layer has more items than can be counted";
@@ -296,7 +296,7 @@ const char *chain_flaw(const struct chain *c) {
     if (!is_rate(c->error)) return "the error rate is not between 0 and 1";
     const char *of_kind = c->kind->chain_flaw(c);
     if (of_kind) return of_kind;
-    if (c->expansion > CHAIN_EXPANSION_MAX) return "the expansion is too large";
+    if (c->expansion > c->kind->expansion_max) return "the expansion is too large";
     if (c->nlayers < 1) return "there is no layer";
     if (c->nlayers > c->kind->layers_max) return "there are too many layers";
     if (c->expansion == 0 && c->nlayers > 1) return "a non-scaling filter has grown";

@@ -15,15 +15,16 @@
  *     +------------+   \________ the joined arrays: what is stored _______/
  *
  * The ledger. The errors of the layers add up, and the sum must never pass
- * what was asked for, however long the chain gets. So a layer may spend a
- * fixed share of what the earlier ones have left:
+ * what was asked for, however long the chain gets. So a layer of the native kind
+ * may spend a fixed share of what the earlier ones have left:
  *
  *     error_i    = (error - sum of the model errors of the layers before) * share(i)
  *     capacity_i = capacity_(i-1) * expansion
  *
  * and what rounding up to whole lines gives away comes back to the budget. Every
  * layer is one more place to look: a chain of CHAIN_LONG layers, which only a
- * small expansion can make, doubles its total with each further one.
+ * small expansion can make, doubles its total with each further one. Other kinds
+ * have rules of their own (kinds/).
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
@@ -31,9 +32,9 @@
  * True between any two calls (chain_flaw() checks exactly this list):
  *   - the chain has at least one layer, exactly one if expansion is 0, and no
  *     more than its kind allows
- *   - 0 < error < 1, expansion <= CHAIN_EXPANSION_MAX, and a variant, parameter
+ *   - 0 < error < 1, expansion <= its kind's largest, and a variant, parameter
  *     and second secret that its kind can have
- *   - every layer: 0 < error < 1, 0 <= model < 1, capacity >= 1, bytes >= 1,
+ *   - every layer: 0 < error < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits
  *   - missing <= the bytes of all layers
@@ -94,14 +95,13 @@ void chain_free(struct chain *c);
 /* A copy with arrays of its own, or NULL when there is no memory. */
 struct chain *chain_copy(const struct chain *c);
 
-/* Gives each layer its array, all zero: for a chain whose layers have none yet, were
- * read from outside and passed chain_flaw(). On BLOOM_NO_MEMORY none has one. */
+/* Gives each layer its array, all zero: for a chain whose layers were read from
+ * outside and passed chain_flaw(). On BLOOM_NO_MEMORY none has an array. */
 enum bloom_status chain_take_arrays(struct chain *c);
 
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
  * the first layer, later ones follow from the one before. Refuses what sizing
- * refuses, BLOOM_BAD_CAPACITY, BLOOM_PARTIAL, BLOOM_FULL if the chain never grows, and
- * BLOOM_TOO_BIG when a total would overflow or there would be too many layers. */
+ * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would overflow. */
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "reader.h"
 
 #define MAGIC_LENGTH     8u
 #define VERSION          1u
@@ -73,31 +74,6 @@ static void write_chain(const struct chain *c, uint64_t follows, unsigned char *
     store_u32(out + 72, c->nlayers);
     for (uint32_t i = 0; i < c->nlayers; i++)
         write_layer(&c->layers[i], out + CHAIN_LENGTH + (size_t)i * LAYER_LENGTH);
-}
-
-/* ---- the bounded reader ---- */
-
-struct reader {
-    const unsigned char *at;
-    size_t left;
-    const char *why; /* set by whoever refuses */
-};
-
-/* The next n bytes, or NULL if there are not so many. */
-static const unsigned char *next_bytes(struct reader *in, size_t n) {
-    if (n > in->left) {
-        in->why = "it ends too early";
-        return NULL;
-    }
-    const unsigned char *at = in->at;
-    in->at += n;
-    in->left -= n;
-    return at;
-}
-
-static enum bloom_status corrupt(struct reader *in, const char *why) {
-    in->why = why;
-    return BLOOM_CORRUPT;
 }
 
 /* ---- header ---- */

@@ -32,6 +32,8 @@ struct filter {
     double model;      /* the error expected at capacity, <= error */
     uint16_t probes;   /* lines an item touches */
     uint16_t sectors;  /* bits an item sets in each of them */
+    /* The last three mean that for the native kind; others say in kinds/ what they
+     * keep there. */
 };
 
 #endif

@@ -26,17 +26,29 @@ static inline void sip_word(struct sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length) {
-    struct sip s = sip_start(secret);
+/* The rest of a message of which `before` bytes have gone in. */
+static inline uint64_t sip_end(struct sip s, const void *bytes, size_t length,
+                               uint64_t before) {
     const unsigned char *at = bytes;
 
     for (size_t words = length / 8; words > 0; words--, at += 8)
         sip_word(&s, load_u64(at));
-    sip_word(&s, last_word(at, length));
+    sip_word(&s, last_word(at, length, before + length));
 
     s.v2 ^= 0xff;
     sip_round(&s);
     sip_round(&s);
     sip_round(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length) {
+    return sip_end(sip_start(secret), bytes, length, 0);
+}
+
+uint64_t siphash13_after(const struct secret *secret, uint64_t word, const void *bytes,
+                         size_t length) {
+    struct sip s = sip_start(secret);
+    sip_word(&s, word);
+    return sip_end(s, bytes, length, sizeof word);
 }

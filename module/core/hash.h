@@ -27,4 +27,8 @@ uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length
 void siphash13_four(const struct secret *secret, const struct item items[4],
                     uint64_t hashes[4]);
 
+/* The hash of a word, as 8 bytes, and the bytes behind it, as one message. */
+uint64_t siphash13_after(const struct secret *secret, uint64_t word, const void *bytes,
+                         size_t length);
+
 #endif

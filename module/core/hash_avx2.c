@@ -46,6 +46,11 @@ static inline __m256i join(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return _mm256_set_epi64x((long long)d, (long long)c, (long long)b, (long long)a);
 }
 
+/* The last word of a message of which `at` is what fills no whole word. */
+static inline uint64_t end_of(const unsigned char *at, const struct item *item) {
+    return last_word(at, item->length, item->length);
+}
+
 void siphash13_four(const struct secret *secret, const struct item items[4],
                     uint64_t hashes[4]) {
     struct sip start = sip_start(secret);
@@ -57,8 +62,8 @@ void siphash13_four(const struct secret *secret, const struct item items[4],
     for (size_t left = items[0].length / 8; left > 0;
          left--, a += 8, b += 8, c += 8, d += 8)
         four_words(&s, join(load_u64(a), load_u64(b), load_u64(c), load_u64(d)));
-    four_words(&s, join(last_word(a, items[0].length), last_word(b, items[1].length),
-                        last_word(c, items[2].length), last_word(d, items[3].length)));
+    four_words(&s, join(end_of(a, &items[0]), end_of(b, &items[1]), end_of(c, &items[2]),
+                        end_of(d, &items[3])));
 
     s.v2 = _mm256_xor_si256(s.v2, four_of(0xff));
     four_round(&s);

@@ -5,6 +5,8 @@
 
 static const struct kind *const kinds[] = {
     &kind_lines,
+    &kind_redisbloom,
+    &kind_valkeybloom,
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)

@@ -21,16 +21,26 @@
 #include "status.h"
 
 struct chain;
+struct chain_spec;
 
 /* What an item is after hashing. */
 struct hashed {
     uint64_t x;
+    uint64_t step; /* of kinds that hash twice */
 };
 
 struct kind {
     const char *name;
     uint8_t id;          /* in stored forms: never reused */
+    bool foreign;        /* another product's: it is stored in that one's form, and who
+                            follows its adds comes to the same layers by its rules */
     uint32_t layers_max; /* of a chain: bounds the work that a forged one can make */
+    uint32_t expansion_max;
+    uint32_t doubles_from; /* a chain of so many layers doubles its total with each
+                              further one; 0: never */
+
+    /* Fills in what the kind adds to a wish, before the first layer is planned. */
+    void (*complete)(struct chain_spec *spec);
 
     /* Sizes the layer that follows the last one of the chain (the first, if it
      * has none). Takes no memory: bits stays NULL. */
@@ -61,9 +71,12 @@ struct kind {
      * if a bit was clear. May be NULL: then add() is called for each. */
     void (*add_many)(struct filter *layer, const struct hashed *items, size_t n,
                      uint8_t *changed);
+
+    /* The bytes that the product itself would say it takes; NULL if it has no say. */
+    uint64_t (*size)(const struct chain *c);
 };
 
-extern const struct kind kind_lines;
+extern const struct kind kind_lines, kind_redisbloom, kind_valkeybloom;
 
 /* NULL if there is no such kind. */
 const struct kind *kind_by_id(unsigned id);

@@ -21,9 +21,10 @@ static inline struct sip sip_start(const struct secret *secret) {
     };
 }
 
-/* The last word: the bytes that fill no whole word, and the length on top. */
-static inline uint64_t last_word(const unsigned char *at, size_t length) {
-    uint64_t word = (uint64_t)length << 56;
+/* The last word: the bytes that fill no whole word, and the message's length on
+ * top, of which `length` bytes are left. */
+static inline uint64_t last_word(const unsigned char *at, size_t length, uint64_t message) {
+    uint64_t word = message << 56;
     switch (length & 7) {
     case 7:
         word |= (uint64_t)at[6] << 48; /* fall through */

@@ -52,9 +52,13 @@ enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry 
 double sizing_textbook_bits_per_item(double error);
 double sizing_textbook_error(double bits_per_item, unsigned probes);
 
-/* Natural logarithm and exponential, to about one part in 10^15. What has no finite
- * logarithm gets 0; what is too large for an exponential, the largest. */
+/* Natural logarithm, correctly rounded as good as always. What has no finite one gets 0. */
 double sizing_log(double x);
+
+/* Exponential, to about one part in 10^15. What is too large for it gets the largest. */
 double sizing_exp(double x);
+
+/* base^exponent by squaring, rounded at every step. */
+double sizing_power(double base, uint64_t exponent);
 
 #endif

@@ -14,6 +14,13 @@ void value_free(struct value *v) {
     memory->give(v);
 }
 
+bool value_is_plain(const struct value *v) {
+    const struct standing *s = &v->standing;
+    return s->state == STATE_PLAIN && s->doubt == 0 && s->lease == 0 &&
+           s->vouched_at == 0 && s->rebuild_token == 0 && s->rebuild_start == 0 &&
+           s->rebuild_received == 0;
+}
+
 bool value_may_deny(const struct value *v) {
     return v->standing.state == STATE_PLAIN && v->live->missing == 0;
 }

@@ -49,6 +49,9 @@ struct value *value_new(struct chain *live);
 /* Frees the chain too. NULL is fine. */
 void value_free(struct value *v);
 
+/* A filter of which nobody has said anything: neither vouched for nor in doubt. */
+bool value_is_plain(const struct value *v);
+
 /* Whether "certainly not" may be said at all. */
 bool value_may_deny(const struct value *v);
 

@@ -7,14 +7,43 @@
 
 #include "config.h"
 #include "core/chain.h"
+#include "core/codec_valkeybloom.h"
+#include "core/redisbloom.h"
+#include "core/valkeybloom.h"
 #include "reply.h"
 
-enum option { CAPACITY, ERROR, EXPANSION, NOCREATE, NONSCALING, ITEMS, UNKNOWN };
-
-static const char *const words[] = {
-    [CAPACITY] = "CAPACITY", [ERROR] = "ERROR",           [EXPANSION] = "EXPANSION",
-    [NOCREATE] = "NOCREATE", [NONSCALING] = "NONSCALING", [ITEMS] = "ITEMS",
+enum option {
+    CAPACITY,
+    ERROR,
+    EXPANSION,
+    KIND,
+    TIGHTENING,
+    SEED,
+    NOCREATE,
+    NONSCALING,
+    ITEMS,
+    UNKNOWN
 };
+
+static const struct {
+    const char *word;
+    bool has_value;
+} options[] = {
+    [CAPACITY] = {"CAPACITY", true},     [ERROR] = {"ERROR", true},
+    [EXPANSION] = {"EXPANSION", true},   [KIND] = {"KIND", true},
+    [TIGHTENING] = {"TIGHTENING", true}, [SEED] = {"SEED", true},
+    [NOCREATE] = {"NOCREATE", false},    [NONSCALING] = {"NONSCALING", false},
+    [ITEMS] = {"ITEMS", false},
+};
+
+/* Options as a set. */
+#define BIT(o) (1u << (o))
+
+#define RESERVE_OPTIONS (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
+#define INSERT_OPTIONS                                                                     \
+    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NOCREATE) | BIT(NONSCALING) |       \
+     BIT(ITEMS))
+#define VALKEYBLOOM_OPTIONS (BIT(TIGHTENING) | BIT(SEED)) /* in its stream only */
 
 /* What RedisBloom says, which differs between its commands. */
 struct dialect {
@@ -40,15 +69,25 @@ struct parser {
     RedisModuleCtx *ctx;
     RedisModuleString **argv;
     int argc, at;
-    bool loose; /* as RedisBloom reads */
+    bool loose;     /* as RedisBloom reads */
+    unsigned known; /* the options that the command has */
     const struct dialect *dialect;
     bool seen[UNKNOWN];
     struct wish *wish;
 };
 
-struct wish default_wish(void) {
-    return (struct wish){settings.error_rate, settings.initial_size,
-                         settings.expansion_factor};
+struct wish default_wish(RedisModuleCtx *ctx) {
+    if (server_is_followed(ctx))
+        return (struct wish){.kind = &kind_redisbloom,
+                             .error = REDISBLOOM_ERROR,
+                             .capacity = REDISBLOOM_CAPACITY,
+                             .expansion = REDISBLOOM_GROWTH,
+                             .growth = REDISBLOOM_GROWTH};
+    return (struct wish){.kind = settings.kind,
+                         .error = settings.error_rate,
+                         .capacity = settings.initial_size,
+                         .expansion = settings.expansion_factor,
+                         .growth = settings.expansion_factor};
 }
 
 /* ---- values: each replies and says false if it can't be what is meant ---- */
@@ -74,8 +113,46 @@ static bool read_expansion(struct parser *p, RedisModuleString *text) {
     long long *expansion = &p->wish->expansion;
     if (RedisModule_StringToLongLong(text, expansion) != REDISMODULE_OK)
         return reply_error(p->ctx, p->dialect->bad_expansion), false;
-    if (*expansion < 0 || *expansion > CHAIN_EXPANSION_MAX)
+    /* Other masters have had other limits. */
+    if (*expansion < 0 || *expansion > (p->loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
         return reply_error(p->ctx, "ERR expansion must be in the range [0, 32768]"), false;
+    p->wish->growth = *expansion;
+    return true;
+}
+
+static bool read_kind(struct parser *p, RedisModuleString *text) {
+    const struct kind *kind = kind_called(text);
+    if (!kind) return reply_option_error(p->ctx, "ERR unknown kind '%s'", text), false;
+    p->wish->kind = kind;
+    return true;
+}
+
+/* Only valkey-bloom knows these two, so the filter is one of its. Without a seed it would
+ * be another on every replica. */
+static void wish_for_valkeybloom(struct parser *p) {
+    p->wish->kind = &kind_valkeybloom;
+    if (p->wish->has_seed) return;
+    memcpy(p->wish->seed, valkeybloom_fixed_seed, sizeof p->wish->seed);
+    p->wish->has_seed = true;
+}
+
+static bool read_tightening(struct parser *p, RedisModuleString *text) {
+    double *ratio = &p->wish->tightening;
+    if (RedisModule_StringToDouble(text, ratio) != REDISMODULE_OK ||
+        !(*ratio > 0 && *ratio < 1))
+        return reply_error(p->ctx, "ERR bad tightening ratio"), false;
+    wish_for_valkeybloom(p);
+    return true;
+}
+
+static bool read_seed(struct parser *p, RedisModuleString *text) {
+    size_t length;
+    const char *seed = RedisModule_StringPtrLen(text, &length);
+    if (length != VALKEYBLOOM_SEED_LENGTH)
+        return reply_error(p->ctx, "ERR invalid seed"), false;
+    wish_for_valkeybloom(p);
+    valkeybloom_read_seed((const unsigned char *)seed, &p->wish->seed[0],
+                          &p->wish->seed[1]);
     return true;
 }
 
@@ -100,8 +177,12 @@ static enum option option_at(const struct parser *p, int at) {
     size_t length;
     const char *text = RedisModule_StringPtrLen(p->argv[at], &length);
     for (enum option o = 0; o < UNKNOWN; o++)
-        if (length == strlen(words[o]) && !strcasecmp(text, words[o])) return o;
-    return p->loose ? by_first_letters(text) : UNKNOWN;
+        if (p->known & BIT(o) && length == strlen(options[o].word) &&
+            !strcasecmp(text, options[o].word))
+            return o;
+    bool letters = p->loose && p->known & BIT(ITEMS); /* BF.INSERT */
+    enum option loose = letters ? by_first_letters(text) : UNKNOWN;
+    return loose < UNKNOWN && p->known & BIT(loose) ? loose : UNKNOWN;
 }
 
 /* The value after the option at p->at, or NULL: then the error has been replied. */
@@ -136,8 +217,7 @@ static bool read_option(struct parser *p, enum option o) {
                false;
     p->seen[o] = true;
 
-    bool has_value = o == CAPACITY || o == ERROR || o == EXPANSION;
-    if (has_value && !(value = value_of_option(p))) return false;
+    if (options[o].has_value && !(value = value_of_option(p))) return false;
     p->at++;
     switch (o) {
     case CAPACITY:
@@ -146,6 +226,12 @@ static bool read_option(struct parser *p, enum option o) {
         return read_error_rate(p, value);
     case EXPANSION:
         return read_expansion(p, value);
+    case KIND:
+        return read_kind(p, value);
+    case TIGHTENING:
+        return read_tightening(p, value);
+    case SEED:
+        return read_seed(p, value);
     default:
         return true;
     }
@@ -162,25 +248,37 @@ static bool settle_expansion(struct parser *p) {
 
 bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                   struct wish *wish) {
-    struct parser p = {ctx, argv, argc, 4, server_is_followed(ctx), &reserve_dialect,
-                       {0}, wish};
-    *wish = default_wish();
+    struct parser p = {.ctx = ctx,
+                       .argv = argv,
+                       .argc = argc,
+                       .at = 4,
+                       .wish = wish,
+                       .loose = server_is_followed(ctx),
+                       .known = RESERVE_OPTIONS,
+                       .dialect = &reserve_dialect};
+    *wish = default_wish(ctx);
     if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
-    while (p.at < argc) {
-        enum option o = option_at(&p, p.at);
-        if (!read_option(&p, o == EXPANSION || o == NONSCALING ? o : UNKNOWN)) return false;
-    }
+    while (p.at < argc)
+        if (!read_option(&p, option_at(&p, p.at))) return false;
     return settle_expansion(&p);
 }
 
 bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                  struct insert *insert) {
-    struct parser p = {ctx, argv,         argc, 2, server_is_followed(ctx), &insert_dialect,
-                       {0}, &insert->wish};
-    insert->wish = default_wish();
+    struct parser p = {.ctx = ctx,
+                       .argv = argv,
+                       .argc = argc,
+                       .at = 2,
+                       .wish = &insert->wish,
+                       .loose = server_is_followed(ctx),
+                       .known = INSERT_OPTIONS,
+                       .dialect = &insert_dialect};
+    if (p.loose) p.known |= VALKEYBLOOM_OPTIONS;
+    insert->wish = default_wish(ctx);
     while (p.at < argc && !p.seen[ITEMS])
         if (!read_option(&p, option_at(&p, p.at))) return false;
-    if (!p.seen[ITEMS] || p.at == argc) return RedisModule_WrongArity(ctx), false;
+    bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
+    if (p.at == argc && !without_items) return RedisModule_WrongArity(ctx), false;
 
     insert->create = !p.seen[NOCREATE];
     insert->first_item = p.at;

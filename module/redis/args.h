@@ -3,21 +3,22 @@
  *
  * Options are whole words in any case and any order, each at most once. What
  * comes from a master or an AOF is read as RedisBloom reads it, since it may be
- * RedisBloom that sent it: whole words first, then by their first letters, and
- * leftovers are ignored. */
+ * RedisBloom that sent it: whole words first, then, in BF.INSERT, by their first
+ * letters, and leftovers are ignored. */
 #ifndef BULWARK_ARGS_H
 #define BULWARK_ARGS_H
 
 #include "keyspace.h"
 #include "server.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING]
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind]
  * False if the arguments are wrong: then the error has been replied. */
 bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                   struct wish *wish);
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
- * ITEMS item [item ...]; likewise. */
+ * ITEMS item [item ...]; likewise. From a master or an AOF also what valkey-bloom sends:
+ * TIGHTENING ratio, SEED bytes, and no items at all. */
 struct insert {
     struct wish wish;
     bool create;
@@ -26,7 +27,9 @@ struct insert {
 bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                  struct insert *insert);
 
-/* What a filter is like that is made without a word about it: the settings. */
-struct wish default_wish(void);
+/* What a filter is like that is made without a word about it: the settings say so, but
+ * for a command from a master or an AOF. Ours would have sent the filter's header, so it
+ * is RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. */
+struct wish default_wish(RedisModuleCtx *ctx);
 
 #endif

@@ -43,10 +43,12 @@ static size_t add_block(struct adding *a, size_t block, enum chain_full when_ful
     return chain_add(a->v->live, items, block, a->added + a->done, when_full);
 }
 
-/* A followed effect goes where it went on the master: into the last layer, full or
- * not. There it fitted, or was put over capacity on purpose. */
+/* A followed effect goes where it went on the master. A native filter's goes into the
+ * last layer, full or not: there it fitted, or was put over capacity on purpose. A plain
+ * foreign filter grows, or refuses, by its product's rule, as it did there. */
 static enum bloom_status make_room(struct adding *a, enum chain_full *when_full) {
-    if (server_is_followed(a->ctx)) {
+    bool by_rule = a->v->live->kind->foreign && value_is_plain(a->v);
+    if (server_is_followed(a->ctx) && (!by_rule || a->v->live->missing > 0)) {
         *when_full = CHAIN_EXCEED;
         return BLOOM_OK;
     }
@@ -82,14 +84,21 @@ static void announce_all(const struct adding *a) {
     if (a->changed > 0) announce(a->ctx, a->name, "bf.add");
 }
 
-/* Finds the filter, or makes it to the wish; without a wish it has to be there. False
- * if it replied an error. */
-static bool find_or_create(struct adding *a, const struct wish *wish) {
+/* What a followed command can't do its master couldn't do either. It isn't told: an
+ * error from a replica is a reason for alarm. */
+static int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status) {
+    return server_is_followed(ctx) ? reply_ok(ctx) : reply_refusal(ctx, status);
+}
+
+/* Finds the filter, or makes it: as BF.INSERT says, else by the settings. False if it
+ * replied an error. */
+static bool find_or_create(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->v)) return false;
     if (a->v) return true;
+    struct wish wish = insert ? insert->wish : default_wish(a->ctx);
     enum bloom_status status =
-        wish ? create(a->ctx, a->name, wish, &a->v) : BLOOM_NOT_FOUND;
-    if (status < 0) reply_refusal(a->ctx, status);
+        insert && !insert->create ? BLOOM_NOT_FOUND : create(a->ctx, a->name, &wish, &a->v);
+    if (status < 0) reply_unless_followed(a->ctx, status);
     a->created = status >= 0;
     return a->created;
 }
@@ -103,17 +112,17 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
 }
 
 /* Adds the items and replies an array. */
-static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct wish *wish,
-                    RedisModuleString **items, int n, bool is_effect) {
+static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
+                    const struct insert *insert, RedisModuleString **items, int n) {
     struct adding a = {
-        .ctx = ctx, .name = name, .items = items, .n = (size_t)n, .is_effect = is_effect};
-    if (!find_or_create(&a, wish)) return REDISMODULE_OK; /* It replied. */
+        .ctx = ctx, .name = name, .items = items, .n = (size_t)n, .is_effect = !insert};
+    if (!find_or_create(&a, insert)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     enum bloom_status status = add_items(&a);
-    if (status == BLOOM_PARTIAL)
-        reply_refusal(ctx, status);
+    if (status == BLOOM_PARTIAL || (status < 0 && server_is_followed(ctx)))
+        reply_unless_followed(ctx, status);
     else
         reply_answers(&a, status);
     announce_all(&a);
@@ -127,25 +136,23 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
     uint8_t added = 0;
-    struct wish wish = default_wish();
     struct adding a = {.ctx = ctx,
                        .name = argv[1],
                        .items = argv + 2,
                        .n = 1,
                        .added = &added,
                        .is_effect = true};
-    if (!find_or_create(&a, &wish)) return REDISMODULE_OK; /* It replied. */
+    if (!find_or_create(&a, NULL)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = add_items(&a);
     announce_all(&a);
-    return status < 0 ? reply_refusal(ctx, status) : reply_bool(ctx, added);
+    return status < 0 ? reply_unless_followed(ctx, status) : reply_bool(ctx, added);
 }
 
 /* BF.MADD key item [item ...]
  * BF.ADD for each item: an array of its answers. */
 int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    struct wish wish = default_wish();
-    return add_many(ctx, argv[1], &wish, argv + 2, argc - 2, true);
+    return add_many(ctx, argv[1], NULL, argv + 2, argc - 2);
 }
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
@@ -155,6 +162,10 @@ int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return RedisModule_WrongArity(ctx);
     struct insert insert;
     if (!read_insert(ctx, argv, argc, &insert)) return REDISMODULE_OK; /* It replied. */
-    return add_many(ctx, argv[1], insert.create ? &insert.wish : NULL,
-                    argv + insert.first_item, argc - insert.first_item, false);
+    if (insert.wish.has_seed && argc == insert.first_item + 1 &&
+        !key_exists(ctx, argv[1]) &&
+        load_data(ctx, argv[1], argv[insert.first_item], NULL) == BLOOM_OK)
+        return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
+    return add_many(ctx, argv[1], &insert, argv + insert.first_item,
+                    argc - insert.first_item);
 }

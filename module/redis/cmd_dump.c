@@ -7,11 +7,16 @@
  *
  * Each record goes back in with the iterator that came with it. The first one
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
- * growth. */
+ * growth.
+ *
+ * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
+ * from whichever version; a header also with the iterator 0, which old AOF files have.
+ * While it is only partially there, it comes as ours, which can say so. */
 #include <stdlib.h>
 
 #include "commands.h"
 #include "core/codec.h"
+#include "core/codec_redisbloom.h"
 #include "keyspace.h"
 #include "memory.h"
 #include "replicate.h"
@@ -22,6 +27,9 @@
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
 
+/* RedisBloom up to 2.2.6 writes headers with this iterator into the AOF. */
+#define OLD_RECORD_ITERATOR 0
+
 static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned char *bytes,
                         size_t length) {
     RedisModule_ReplyWithArray(ctx, 2);
@@ -29,9 +37,21 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
 }
 
+static bool goes_as_redisbloom(const struct value *v) {
+    return v->live->kind == &kind_redisbloom && v->live->missing == 0;
+}
+
+static unsigned char *redisbloom_header(const struct value *v, size_t *length) {
+    *length = redisbloom_header_length(v->live);
+    unsigned char *header = RedisModule_Alloc(*length);
+    redisbloom_write_header(v->live, header);
+    return header;
+}
+
 static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
     size_t length;
-    unsigned char *header = encoded_header(v, CODEC_MOVED, &length);
+    unsigned char *header = goes_as_redisbloom(v) ? redisbloom_header(v, &length)
+                                                  : encoded_header(v, CODEC_MOVED, &length);
     reply_piece(ctx, CODEC_RECORD_ITERATOR, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
@@ -41,6 +61,13 @@ static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
 static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offset) {
     uint64_t next;
     if (offset > chain_bytes(v->live)) return reply_refusal(ctx, BLOOM_CHANGED);
+    if (goes_as_redisbloom(v)) {
+        uint64_t left;
+        const unsigned char *piece = chain_piece(v->live, offset, &left);
+        if (left > CHUNK) left = CHUNK;
+        reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
+        return REDISMODULE_OK;
+    }
 
     unsigned char *chunk = RedisModule_Alloc(CHUNK);
     size_t length = codec_write_chunk(v->live, offset, chunk, CHUNK, &next);
@@ -75,26 +102,14 @@ struct loading {
     bool changed; /* what it did: a chunk that came before does nothing */
 };
 
-/* Clients bring plain filters only: who vouches for one says so by another
- * command. */
-static bool is_plain(const struct standing *s) {
-    static const struct standing plain;
-    return s->state == plain.state && s->doubt == 0 && s->lease == 0 &&
-           s->vouched_at == 0 && s->rebuild_token == 0 && s->rebuild_start == 0 &&
-           s->rebuild_received == 0;
-}
-
-static enum bloom_status load_header(struct loading *l, const char **why) {
-    uint64_t follows;
-    struct value *v;
-    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
-    enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &v, &follows, why);
-    if (status < 0) return status;
-
+/* Puts a filter that was just read under its name, if it may be there. */
+static enum bloom_status take_in(struct loading *l, struct value *v, const char **why) {
+    enum bloom_status status = BLOOM_OK;
     if (!l->followed) {
+        /* Clients bring plain filters only: who vouches for one says so by another
+         * command. */
         *why = "it is not plain";
-        status = is_plain(&v->standing) ? BLOOM_OK : BLOOM_CORRUPT;
+        status = value_is_plain(v) ? BLOOM_OK : BLOOM_CORRUPT;
         uint64_t bytes = chain_bytes(v->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
@@ -104,6 +119,27 @@ static enum bloom_status load_header(struct loading *l, const char **why) {
     else
         value_free(v);
     return status;
+}
+
+static enum bloom_status load_header(struct loading *l, const char **why) {
+    uint64_t follows;
+    struct value *v;
+    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    enum bloom_status status =
+        codec_read_header(l->bytes, l->length, &server_allocator, &v, &follows, why);
+    return status < 0 ? status : take_in(l, v, why);
+}
+
+static enum bloom_status load_redisbloom_header(struct loading *l, const char **why) {
+    struct chain *c;
+    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    enum bloom_status status =
+        redisbloom_read_header(l->bytes, l->length, &server_allocator, &c, why);
+    if (status < 0) return status;
+    struct value *v = value_new(c);
+    if (v) return take_in(l, v, why);
+    chain_free(c);
+    return BLOOM_NO_MEMORY;
 }
 
 /* A replica grows when its master has grown, and only then. */
@@ -118,22 +154,39 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     return status;
 }
 
+/* A chunk of ours has the right iterator in it; RedisBloom's is any bytes at all. What
+ * comes again to a filter that is complete is an error, unless a master sends it: that
+ * may be a RedisBloom, to which it is none. */
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
-    uint64_t next;
+    uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->v) return BLOOM_NOT_FOUND;
+    struct chain *c = l->v->live;
+    bool foreign = c->kind == &kind_redisbloom;
+    bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
+               codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (l->v->live->missing == 0) return BLOOM_CORRUPT;
+    if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
-    if (codec_chunk_end(l->bytes, l->length) + 1 != (uint64_t)l->iterator)
-        return BLOOM_CORRUPT;
-    return codec_read_chunk(l->v->live, l->bytes, l->length, &next, &l->changed, why);
+    if (l->iterator < 1 || !(own || foreign)) return BLOOM_CORRUPT;
+    enum bloom_status status =
+        own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
+            : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
+    if (status >= 0 && c->missing == 0) settle_type(l->ctx, l->name);
+    return status;
+}
+
+static bool is_record(const struct loading *l) {
+    return l->iterator == CODEC_RECORD_ITERATOR ||
+           (l->iterator == OLD_RECORD_ITERATOR && !l->v);
 }
 
 static enum bloom_status load(struct loading *l, const char **why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (l->iterator != CODEC_RECORD_ITERATOR) return load_chunk(l, why);
+    if (!is_record(l)) return load_chunk(l, why);
     l->changed = true;
-    return record == CODEC_GROWTH ? load_growth(l, why) : load_header(l, why);
+    if (l->iterator == OLD_RECORD_ITERATOR) return load_redisbloom_header(l, why);
+    if (record == CODEC_GROWTH) return load_growth(l, why);
+    return record == CODEC_NONE ? load_redisbloom_header(l, why) : load_header(l, why);
 }
 
 /* What a master or an AOF brings and can't be taken. Without a growth or a chunk the
@@ -144,7 +197,8 @@ static void follow_refusal(const struct loading *l, const char *why) {
     RedisModule_Log(l->ctx, "warning",
                     "BF.LOADCHUNK from the master or the AOF refused: %s.",
                     why ? why : "there is no such filter");
-    if (codec_record_type(l->bytes, l->length) != CODEC_HEADER || l->v) return;
+    enum codec_record record = codec_record_type(l->bytes, l->length);
+    if (!is_record(l) || record == CODEC_GROWTH || record == CODEC_CHUNK || l->v) return;
     RedisModule_Log(l->ctx, "warning", "Ending: the filter would be missing.");
     exit(1);
 }
@@ -158,9 +212,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
-    if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK &&
-        RedisModule_RedactClientCommandArgument)
-        RedisModule_RedactClientCommandArgument(ctx, 3);
+    if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
     if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK)
         return reply_error(ctx, "ERR Second argument must be numeric");
     if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "commands.h"
+#include "core/redisbloom.h"
 #include "keyspace.h"
 #include "reply.h"
 
@@ -29,6 +30,7 @@ static uint64_t expansion_of(const struct chain *c) {
 }
 
 static uint64_t size_of(const struct chain *c) {
+    if (c->kind->size) return c->kind->size(c);
     return sizeof(struct value) + chain_memory(c);
 }
 
@@ -123,6 +125,24 @@ static void reply_line(RedisModuleCtx *ctx, const char *format, ...) {
     RedisModule_ReplyWithStringBuffer(ctx, line, strlen(line));
 }
 
+/* A layer as RedisBloom prints it: its users' tests look at that. */
+static void reply_redisbloom_layer(RedisModuleCtx *ctx, const struct chain *c,
+                                   const struct filter *f) {
+    reply_line(ctx,
+               "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u hashwidth:%d"
+               " capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
+               f->bytes, f->sectors ? UINT64_C(1) << f->sectors : 8 * f->bytes, f->probes,
+               c->variant & REDISBLOOM_HASH_64 ? 64 : 32, f->capacity, f->items, f->error);
+}
+
+static int debug_redisbloom(RedisModuleCtx *ctx, const struct chain *c) {
+    RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
+    reply_line(ctx, "size:%" PRIu64, chain_items(c));
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        reply_redisbloom_layer(ctx, c, &c->layers[i]);
+    return REDISMODULE_OK;
+}
+
 /* BF.DEBUG key
  * The chain in a line, then a line a layer, for people. */
 int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -132,6 +152,7 @@ int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
     const struct chain *c = v->live;
+    if (c->kind == &kind_redisbloom) return debug_redisbloom(ctx, c);
     RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
     reply_line(ctx,
                "kind:%s size:%" PRIu64 " error:%g expansion:%" PRIu32 " missing:%" PRIu64,

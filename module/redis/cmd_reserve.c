@@ -6,7 +6,7 @@
 #include "replicate.h"
 #include "reply.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING]
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return RedisModule_WrongArity(ctx);

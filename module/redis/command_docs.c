@@ -27,6 +27,13 @@
 #define OPTIONAL_VALUE(text, kind, word)                                                   \
     { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
 
+static RedisModuleCommandArg kind_choice[] = {
+    WORD("lines", "lines"),
+    WORD("redisbloom", "redisbloom"),
+    WORD("valkeybloom", "valkeybloom"),
+    {0},
+};
+
 static RedisModuleCommandArg scaling_choice[] = {
     {.name = "expansion", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "EXPANSION"},
     WORD("nonscaling", "NONSCALING"),
@@ -41,6 +48,11 @@ static RedisModuleCommandArg reserve_args[] = {
      .type = REDISMODULE_ARG_TYPE_ONEOF,
      .flags = REDISMODULE_CMD_ARG_OPTIONAL,
      .subargs = scaling_choice},
+    {.name = "kind",
+     .type = REDISMODULE_ARG_TYPE_ONEOF,
+     .token = "KIND",
+     .flags = REDISMODULE_CMD_ARG_OPTIONAL,
+     .subargs = kind_choice},
     {0},
 };
 
@@ -77,6 +89,9 @@ static RedisModuleCommandArg items_args[] = {KEY_ARG, ITEMS_ARG, {0}};
 static RedisModuleCommandArg scandump_args[] = {KEY_ARG, ITERATOR_ARG, {0}};
 static RedisModuleCommandArg loadchunk_args[] = {
     KEY_ARG, ITERATOR_ARG, {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING}, {0}};
+
+static RedisModuleCommandArg load_args[] = {
+    KEY_ARG, {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING}, {0}};
 
 #define KEY_SPEC(use)                                                                      \
     {                                                                                      \
@@ -127,6 +142,8 @@ static const struct doc {
      "O(1) for each piece of at most 1 MiB", key_read, scandump_args},
     {"bf.loadchunk", 4, "Loads a piece that BF.SCANDUMP returned.",
      "O(N), where N is the length of the piece", key_written, loadchunk_args},
+    {"bf.load", 3, "Loads a filter that valkey-bloom wrote into its append-only file.",
+     "O(N), where N is the length of the data", key_written, load_args},
 };
 
 int command_docs_register(RedisModuleCtx *ctx) {

@@ -22,6 +22,7 @@ static const struct command {
     {"bf.debug", cmd_debug, "readonly fast", "read fast bloom"},
     {"bf.scandump", cmd_scandump, "readonly fast", "read dangerous bloom"},
     {"bf.loadchunk", cmd_loadchunk, "write deny-oom", "write dangerous bloom"},
+    {"bf.load", cmd_load, "write deny-oom", "write dangerous bloom"},
 };
 
 static int register_command(RedisModuleCtx *ctx, const struct command *c, bool categories) {

@@ -25,5 +25,6 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 #endif

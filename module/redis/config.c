@@ -12,6 +12,7 @@ struct settings settings = {
     .error_rate = 0.01,
     .initial_size = 100,
     .expansion_factor = 2,
+    .kind = &kind_lines,
     .max_filter_bytes = 0,
 };
 
@@ -86,11 +87,60 @@ static int set_rate(const char *name, RedisModuleString *value, void *data,
     return REDISMODULE_ERR;
 }
 
+/* ---- the kind: one of a few words, numbered by their ids ---- */
+
+#define KIND_NAME "bf-kind"
+
+static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
+                                           &kind_valkeybloom};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const struct kind *kind_called(RedisModuleString *name) {
+    size_t length;
+    const char *text = RedisModule_StringPtrLen(name, &length);
+    for (size_t i = 0; i < KINDS; i++)
+        if (length == strlen(kinds[i]->name) && !strcasecmp(text, kinds[i]->name))
+            return kinds[i];
+    return NULL;
+}
+
+static int get_kind(const char *name, void *data) {
+    (void)name;
+    (void)data;
+    return settings.kind->id;
+}
+
+static int set_kind(const char *name, int id, void *data, RedisModuleString **error) {
+    (void)name;
+    (void)data;
+    (void)error; /* the server knows which there are */
+    settings.kind = kind_by_id((unsigned)id);
+    return REDISMODULE_OK;
+}
+
+static int register_kind(RedisModuleCtx *ctx, unsigned unprefixed) {
+    const char *names[KINDS];
+    int ids[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
+        names[i] = kinds[i]->name;
+        ids[i] = kinds[i]->id;
+    }
+    return RedisModule_RegisterEnumConfig(ctx, KIND_NAME, settings.kind->id, unprefixed,
+                                          names, ids, KINDS, get_kind, set_kind, NULL,
+                                          NULL);
+}
+
 /* ---- module arguments ---- */
 
 static bool set_argument(const char *name, RedisModuleString *value) {
     if (!strcasecmp(name, RATE_NAME) || !strcasecmp(name, RATE_OLD_NAME))
         return set_rate_text(value);
+    if (!strcasecmp(name, KIND_NAME)) {
+        const struct kind *kind = kind_called(value);
+        if (kind) settings.kind = kind;
+        return kind != NULL;
+    }
     for (size_t i = 0; i < NUMBERS; i++) {
         const struct number *n = &numbers[i];
         if (strcasecmp(name, n->name) && (!n->old_name || strcasecmp(name, n->old_name)))
@@ -129,6 +179,7 @@ static int register_settings(RedisModuleCtx *ctx) {
                                                    n->flags | unprefixed, n->min, n->max,
                                                    get_number, set_number, NULL, (void *)n);
     }
+    if (status == REDISMODULE_OK) status = register_kind(ctx, unprefixed);
     return status == REDISMODULE_OK ? RedisModule_LoadConfigs(ctx) : status;
 }
 

@@ -7,12 +7,14 @@
 #ifndef BULWARK_CONFIG_H
 #define BULWARK_CONFIG_H
 
+#include "core/kind.h"
 #include "server.h"
 
 struct settings {
     double error_rate;          /* bf-error-rate: of filters made without one */
     long long initial_size;     /* bf-initial-size: capacity, likewise */
     long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
+    const struct kind *kind;    /* bf-kind, likewise */
     long long
         max_filter_bytes; /* bf-max-filter-bytes: of one key; 0: what the server has */
 };
@@ -22,5 +24,8 @@ extern struct settings settings;
 /* Reads the arguments and registers the settings. REDISMODULE_ERR, and a line in
  * the log, if an argument is wrong. */
 int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+
+/* The kind of that name, in any case, or NULL. */
+const struct kind *kind_called(RedisModuleString *name);
 
 #endif

@@ -10,7 +10,7 @@
 static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode, struct value **v) {
     RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
     bool empty = RedisModule_KeyType(key) == REDISMODULE_KEYTYPE_EMPTY;
-    bool ours = !empty && RedisModule_ModuleTypeGetType(key) == bloom_type;
+    bool ours = !empty && type_is_ours(RedisModule_ModuleTypeGetType(key));
 
     *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
     RedisModule_CloseKey(key);
@@ -37,9 +37,37 @@ bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name) {
 void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
     RedisModuleKey *key =
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
-    RedisModule_ModuleTypeSetValue(key, bloom_type, v);
+    RedisModule_ModuleTypeSetValue(key, type_for(v), v);
     RedisModule_CloseKey(key);
     stats_value_came(v);
+}
+
+/* A filter without layers, to stand in for one that moves. */
+static struct value *stand_in(const struct chain *like) {
+    struct chain_spec spec = {.kind = like->kind, .error = like->error};
+    struct chain *c;
+    if (chain_new(&spec, &server_allocator, &c) < 0) return NULL;
+    struct value *v = value_new(c);
+    if (!v) chain_free(c);
+    return v;
+}
+
+/* The server frees what a key held when it gets a value of another type, and the time to
+ * live goes with it. So something else is put there first. If there is no memory for
+ * that the filter stays where it is: our own type has room for everything. */
+void settle_type(RedisModuleCtx *ctx, RedisModuleString *name) {
+    RedisModuleKey *key =
+        RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
+    struct value *v = RedisModule_ModuleTypeGetValue(key), *other;
+    if (type != type_for(v) && (other = stand_in(v->live)) != NULL) {
+        mstime_t expiry = RedisModule_GetExpire(key);
+        stats_value_came(other);
+        RedisModule_ModuleTypeReplaceValue(key, type, other, NULL);
+        RedisModule_ModuleTypeSetValue(key, type_for(v), v);
+        if (expiry != REDISMODULE_NO_EXPIRE) RedisModule_SetExpire(key, expiry);
+    }
+    RedisModule_CloseKey(key);
 }
 
 /* The next layer, if it can be sized and there is room for it. */
@@ -55,17 +83,33 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     return status;
 }
 
-/* On a refusal *v is NULL and nothing is left allocated. */
-static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
-                              struct value **v) {
+/* Each kind has what is random about it, and nothing else. */
+static struct chain_spec spec_of(const struct wish *wish) {
     struct chain_spec spec = {
-        .kind = &kind_lines,
+        .kind = wish->kind,
         .error = wish->error,
         .expansion = (uint32_t)wish->expansion,
     };
-    RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
-    RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
+    if (wish->kind == &kind_redisbloom) {
+        spec.parameter = (double)wish->growth;
+    } else if (wish->kind == &kind_valkeybloom) {
+        struct secret seed[2] = {wish->seed[0], wish->seed[1]};
+        if (!wish->has_seed) RedisModule_GetRandomBytes((unsigned char *)seed, sizeof seed);
+        spec.secret = seed[0];
+        spec.secret2 = seed[1];
+        spec.parameter = wish->tightening;
+    } else {
+        RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
+        RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
+    }
+    wish->kind->complete(&spec);
+    return spec;
+}
 
+/* On a refusal *v is NULL and nothing is left allocated. */
+static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
+                              struct value **v) {
+    struct chain_spec spec = spec_of(wish);
     struct chain *c;
     *v = NULL;
     enum bloom_status status = chain_new(&spec, &server_allocator, &c);
@@ -92,6 +136,6 @@ enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     enum bloom_status status = add_layer(ctx, v->live, 0);
     if (status < 0) return status;
     stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
-    replicate_growth(ctx, name, v->live);
+    if (!v->live->kind->foreign) replicate_growth(ctx, name, v->live);
     return BLOOM_OK;
 }

@@ -22,11 +22,24 @@ bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name);
 /* Puts a filter under a name that no key has. The server owns it from then on. */
 void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
+/* Moves a filter to the type that it belongs under, if that has become another one
+ * (type_for): a foreign filter when it has arrived completely, for example. The value, its
+ * time to live and what is known of it stay. */
+void settle_type(RedisModuleCtx *ctx, RedisModuleString *name);
+
 /* What creating commands say about the filter to make. */
 struct wish {
+    const struct kind *kind;
     double error;
     long long capacity;
     long long expansion; /* 0: never grows */
+
+    /* For foreign kinds: RedisBloom stores a growth even where NONSCALING forbids it;
+     * valkey-bloom has a ratio (0: its default) and a seed (else a random one). */
+    long long growth;
+    double tightening;
+    bool has_seed;
+    struct secret seed[2];
 };
 
 /* Makes a filter, puts it under a name that no key has, and tells replicas. Listeners
@@ -35,7 +48,13 @@ struct wish {
 enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
                          const struct wish *wish, struct value **v);
 
-/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows. */
+/* Makes a filter from the data of valkey-bloom's BF.LOAD, likewise. why may be NULL. */
+enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
+                            RedisModuleString *data, const char **why);
+
+/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows.
+ * Replicas of a foreign filter are not told: they come to the same layer by its rules,
+ * when the item comes for which there was no room. */
 enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
 #endif

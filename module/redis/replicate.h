@@ -7,7 +7,7 @@
  *
  *     what happened here      what is sent
  *     a filter was made       BF.LOADCHUNK key 1 <header, born>
- *     it grew                 BF.LOADCHUNK key 1 <growth>
+ *     it grew                 BF.LOADCHUNK key 1 <growth>, of the native kind
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
  *     it was loaded           BF.LOADCHUNK as it came
  *

@@ -34,6 +34,14 @@ bool server_is_followed(RedisModuleCtx *ctx) {
            (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING);
 }
 
+/* Not while an AOF is loaded: nobody sees that, and 7.0 keeps what it hid in one command
+ * for the next one, which may be longer. */
+void server_hide_argument(RedisModuleCtx *ctx, int position) {
+    if (!RedisModule_RedactClientCommandArgument) return;
+    if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) return;
+    RedisModule_RedactClientCommandArgument(ctx, position);
+}
+
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used) {
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");

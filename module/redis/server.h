@@ -31,6 +31,10 @@ void server_look_around(RedisModuleCtx *ctx);
  * there, to be followed and not to be judged. */
 bool server_is_followed(RedisModuleCtx *ctx);
 
+/* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can.
+ * What is in the argument has to be taken before: on Valkey 8.1 argv has it no longer. */
+void server_hide_argument(RedisModuleCtx *ctx, int position);
+
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used);

@@ -2,9 +2,14 @@
 #include "stats.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* Of all filters in this server. Sums that wrap come right again. */
 static _Atomic uint64_t filters, bytes, items, layers;
+
+/* Filters by kind, at the kind's id. */
+#define KIND_IDS 4
+static _Atomic uint64_t of_kind[KIND_IDS];
 
 static void add(_Atomic uint64_t *sum, uint64_t n) {
     atomic_fetch_add_explicit(sum, n, memory_order_relaxed);
@@ -12,6 +17,7 @@ static void add(_Atomic uint64_t *sum, uint64_t n) {
 
 static void count_value(const struct value *v, uint64_t sign) {
     add(&filters, sign);
+    add(&of_kind[v->live->kind->id], sign);
     add(&bytes, sign * value_memory(v));
     add(&items, sign * chain_items(v->live));
     add(&layers, sign * v->live->nlayers);
@@ -43,6 +49,13 @@ static void info(RedisModuleInfoCtx *ctx, int for_crash_report) {
     (void)for_crash_report;
     if (RedisModule_InfoAddSection(ctx, "filters") != REDISMODULE_OK) return;
     show(ctx, "filters", &filters);
+    for (unsigned id = 0; id < KIND_IDS; id++) {
+        const struct kind *kind = kind_by_id(id);
+        char field[64];
+        if (!kind) continue;
+        snprintf(field, sizeof field, "filters_%s", kind->name);
+        show(ctx, field, &of_kind[id]);
+    }
     show(ctx, "bytes", &bytes);
     show(ctx, "items", &items);
     show(ctx, "layers", &layers);

@@ -2,10 +2,11 @@
 #include "type.h"
 
 #include "core/codec.h"
+#include "core/codec_valkeybloom.h"
 #include "memory.h"
 #include "stats.h"
 
-RedisModuleType *bloom_type;
+RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 
 /* The largest string in the RDB. The child that saves holds one of these beside
  * the filter, never a second copy of it. */
@@ -105,6 +106,24 @@ static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
     return true;
 }
 
+static void *refuse(RedisModuleIO *rdb, const char *why) {
+    RedisModule_LogIOError(rdb, "warning", "A filter can't be loaded: %s.", why);
+    return NULL;
+}
+
+void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
+                  const char *why) {
+    struct value *v = status < 0 ? NULL : value_new(c);
+    if (v) {
+        stats_value_came(v);
+        return v;
+    }
+    if (status >= 0) status = BLOOM_NO_MEMORY;
+    chain_free(c);
+    memory_must_follow_here(status);
+    return refuse(rdb, status == BLOOM_NO_MEMORY ? "there is not enough memory" : why);
+}
+
 static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
     const char *why = "its encoding version is unknown";
     uint64_t follows = 0;
@@ -115,14 +134,13 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
         return v;
     }
     value_free(v);
-    RedisModule_LogIOError(rdb, "warning", "A filter can't be loaded: %s.", why);
-    return NULL;
+    return refuse(rdb, why);
 }
 
 /* ---- AOF ---- */
 
-static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
-    const struct value *v = value;
+void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
+                           const struct value *v) {
     size_t length;
     unsigned char *header = encoded_header(v, CODEC_STORED, &length);
     RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
@@ -135,6 +153,10 @@ static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value)
         RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)offset + 1, chunk,
                             length);
     RedisModule_Free(chunk);
+}
+
+static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
+    type_rewrite_own_form(aof, key, value);
 }
 
 /* ---- memory ---- */
@@ -156,9 +178,11 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 }
 
 /* A copy and its original part ways: chunks of the one must not be taken for the
- * other's. Replicas copy for themselves and must come to the same identity. */
+ * other's. Replicas copy for themselves and must come to the same identity. That of
+ * a foreign filter follows from what it is. */
 static uint64_t identity_of_copy(const struct chain *c, RedisModuleString *name) {
     size_t length;
+    if (c->kind->foreign) return c->identity;
     const char *bytes = RedisModule_StringPtrLen(name, &length);
     uint64_t origin[] = {c->identity, chain_items(c), siphash13(&c->secret, bytes, length)};
     return siphash13(&c->secret, origin, sizeof origin);
@@ -222,13 +246,16 @@ static void digest(RedisModuleDigest *digest, void *value) {
     RedisModule_DigestEndSequence(digest);
 }
 
-int type_register(RedisModuleCtx *ctx) {
+/* ---- the three of them ---- */
+
+RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding_version,
+                             RedisModuleTypeMethods own) {
     /* An older server takes no notice of the callbacks that it doesn't know. */
     RedisModuleTypeMethods methods = {
         .version = REDISMODULE_TYPE_METHOD_VERSION,
-        .rdb_load = rdb_load,
-        .rdb_save = rdb_save,
-        .aof_rewrite = aof_rewrite,
+        .rdb_load = own.rdb_load,
+        .rdb_save = own.rdb_save,
+        .aof_rewrite = own.aof_rewrite,
         .mem_usage = mem_usage,
         .digest = digest,
         .free = free_value,
@@ -236,7 +263,27 @@ int type_register(RedisModuleCtx *ctx) {
         .copy = copy,
         .defrag = defrag,
     };
-    bloom_type =
-        RedisModule_CreateDataType(ctx, BLOOM_TYPE_NAME, BLOOM_ENCODING_VERSION, &methods);
-    return bloom_type ? REDISMODULE_OK : REDISMODULE_ERR;
+    return RedisModule_CreateDataType(ctx, name, encoding_version, &methods);
+}
+
+int type_register(RedisModuleCtx *ctx) {
+    RedisModuleTypeMethods own = {
+        .rdb_load = rdb_load, .rdb_save = rdb_save, .aof_rewrite = aof_rewrite};
+    bloom_type = type_create(ctx, BLOOM_TYPE_NAME, BLOOM_ENCODING_VERSION, own);
+    redisbloom_type = redisbloom_type_register(ctx);
+    valkeybloom_type = valkeybloom_type_register(ctx);
+    return bloom_type && redisbloom_type && valkeybloom_type ? REDISMODULE_OK
+                                                             : REDISMODULE_ERR;
+}
+
+bool type_is_ours(const RedisModuleType *type) {
+    return type == bloom_type || type == redisbloom_type || type == valkeybloom_type;
+}
+
+RedisModuleType *type_for(const struct value *v) {
+    const struct chain *c = v->live;
+    if (!value_is_plain(v) || c->missing > 0) return bloom_type;
+    if (c->kind == &kind_redisbloom) return redisbloom_type;
+    if (c->kind == &kind_valkeybloom && valkeybloom_fits(c)) return valkeybloom_type;
+    return bloom_type;
 }

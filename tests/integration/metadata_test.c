@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"bf.exists", 3, {"readonly", "fast"}, false},
     {"bf.info", -2, {"readonly", "fast"}, false},
     {"bf.insert", -4, {"write"}, false},
+    {"bf.load", 3, {"write", "denyoom"}, true},
     {"bf.loadchunk", 4, {"write", "denyoom"}, true},
     {"bf.madd", -3, {"write"}, false},
     {"bf.mexists", -3, {"readonly", "fast"}, false},
@@ -124,7 +125,7 @@ TEST(the_argument_tree_begins_with_the_key) {
         CHECK_STR(reply_field(first, "name")->str, "key");
         CHECK_STR(reply_field(first, "type")->str, "key");
     }
-    CHECK_INT(arguments_of(c, "bf.reserve")->elements, 4);
+    CHECK_INT(arguments_of(c, "bf.reserve")->elements, 5);
     CHECK_INT(arguments_of(c, "bf.add")->elements, 2);
     CHECK_INT(arguments_of(c, "bf.scandump")->elements, 2);
     CHECK_INT(arguments_of(c, "bf.loadchunk")->elements, 3);

@@ -10,20 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* key, error, capacity, expansion, numbers added */
+/* key, error, capacity, expansion, numbers added, kind if not the native one */
 static const struct {
     const char *key, *error, *capacity, *expansion;
     long items;
+    const char *kind;
 } reserved[] = {
-    {"empty", "0.01", "1000", "2", 0},
-    {"well-sized", "0.01", "5000", "2", 4000},
-    {"full", "0.000001", "100", "0", 100},
-    {"grown", "0.01", "20", "2", 6000},
-    {"in equal steps", "0.001", "50", "1", 1000},
-    {"coarse", "0.4", "3000", "2", 4000},
-    {"fine", "0.000000001", "300", "3", 1000},
-    {"one bit or two", "0.9", "1", "2", 5},
-    {"several chunks", "0.01", "2000000", "2", 5000},
+    {"empty", "0.01", "1000", "2", 0, NULL},
+    {"well-sized", "0.01", "5000", "2", 4000, NULL},
+    {"full", "0.000001", "100", "0", 100, NULL},
+    {"grown", "0.01", "20", "2", 6000, NULL},
+    {"in equal steps", "0.001", "50", "1", 1000, NULL},
+    {"coarse", "0.4", "3000", "2", 4000, NULL},
+    {"fine", "0.000000001", "300", "3", 1000, NULL},
+    {"one bit or two", "0.9", "1", "2", 5, NULL},
+    {"several chunks", "0.01", "2000000", "2", 5000, NULL},
+    {"redisbloom, empty", "0.01", "1000", "2", 0, "redisbloom"},
+    {"redisbloom, grown", "0.01", "20", "2", 6000, "redisbloom"},
+    {"redisbloom, full", "0.001", "100", "0", 100, "redisbloom"},
+    {"redisbloom, large", "0.01", "1500000", "2", 5000, "redisbloom"},
+    {"valkeybloom, empty", "0.01", "1000", "2", 0, "valkeybloom"},
+    {"valkeybloom, grown", "0.01", "20", "2", 6000, "valkeybloom"},
+    {"valkeybloom, full", "0.001", "100", "0", 100, "valkeybloom"},
 };
 
 enum { RESERVED = sizeof reserved / sizeof *reserved };
@@ -33,7 +41,8 @@ static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};
 void zoo_fill(redisContext *c) {
     for (int i = 0; i < RESERVED; i++) {
         expect(c, "OK", "BF.RESERVE", reserved[i].key, reserved[i].error,
-               reserved[i].capacity, "EXPANSION", reserved[i].expansion);
+               reserved[i].capacity, "EXPANSION", reserved[i].expansion, "KIND",
+               reserved[i].kind ? reserved[i].kind : "lines");
         add_numbers(c, reserved[i].key, 0, reserved[i].items);
     }
     expect(c, "#t", "BF.ADD", "made by an add", "anna");
@@ -42,6 +51,11 @@ void zoo_fill(redisContext *c) {
     const struct dump *d = dump_filter(c, "several chunks");
     load_filter(c, "loaded", d);
     load_pieces(c, "partial", d, 0, 2);
+
+    d = dump_filter(c, "redisbloom, large");
+    load_filter(c, "redisbloom, loaded", d);
+    load_pieces(c, "redisbloom, partial", d, 0, 2);
+    load_filter(c, "valkeybloom, loaded", dump_filter(c, "valkeybloom, grown"));
 }
 
 void zoo_check_members(redisContext *c) {
@@ -51,6 +65,9 @@ void zoo_check_members(redisContext *c) {
     expectf(c, "[#t, #t]", "BF.MEXISTS odd %s %b", "", odd_item, sizeof odd_item);
     CHECK_INT(count_missing(c, "loaded", 0, 5000), 0);
     CHECK_INT(count_missing(c, "partial", 0, 10000), 0);
+    CHECK_INT(count_missing(c, "redisbloom, loaded", 0, 5000), 0);
+    CHECK_INT(count_missing(c, "redisbloom, partial", 0, 10000), 0);
+    CHECK_INT(count_missing(c, "valkeybloom, loaded", 0, 6000), 0);
 }
 
 void zoo_check_partial(redisContext *c) {
@@ -58,6 +75,7 @@ void zoo_check_partial(redisContext *c) {
     expect(c, PARTIAL, "BF.ADD", "partial", "anna");
     expect(c, PARTIAL, "BF.MADD", "partial", "anna", "bob");
     expect(c, PARTIAL, "BF.INSERT", "partial", "ITEMS", "anna");
+    expect(c, PARTIAL, "BF.ADD", "redisbloom, partial", "anna");
     CHECK_INT(changes(c), before);
 }
 
@@ -65,6 +83,11 @@ void zoo_complete_partial(redisContext *c) {
     const struct dump *d = dump_filter(c, "several chunks");
     load_pieces(c, "partial", d, 2, d->npieces);
     CHECK_DUMP(dump_filter(c, "partial"), d);
+
+    const struct dump *r = dump_filter(c, "redisbloom, large");
+    load_pieces(c, "redisbloom, partial", r, 2, r->npieces);
+    CHECK_DUMP(dump_filter(c, "redisbloom, partial"), r);
+    expect(c, "MBbloom--", "TYPE", "redisbloom, partial");
     CHECK(count_missing(c, "partial", 100000, 110000) > 9800);
 }
 

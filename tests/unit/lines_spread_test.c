@@ -129,7 +129,7 @@ TEST(an_index_has_more_than_32_bits) {
 
     unsigned sixteenths[16] = {0}, beyond_32_bits = 0;
     for (int i = 0; i < VAST_ITEMS; i++) {
-        struct hashed item = {random_u64()};
+        struct hashed item = {.x = random_u64()};
         uint64_t line = (uint64_t)((unsigned __int128)item.x * (vast.bytes / 64) >> 64);
         sixteenths[line / (vast.bytes / 1024)]++;
         beyond_32_bits += line > UINT32_MAX;

@@ -96,6 +96,10 @@ static double share(uint32_t i) {
     return i < sizeof first / sizeof *first ? first[i] : 2.0 / i;
 }
 
+static void lines_complete(struct chain_spec *spec) {
+    (void)spec;
+}
+
 static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
                                     struct filter *out) {
     double error = c->error;
@@ -127,6 +131,7 @@ static const char *lines_chain_flaw(const struct chain *c) {
 }
 
 static const char *lines_flaw(const struct filter *f) {
+    if (!(f->model >= 0 && f->model < 1)) return "the model error of a layer is no rate";
     if (f->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
     if (f->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
     if (f->probes < 1 || f->probes > PROBES_MAX)
@@ -139,7 +144,10 @@ static const char *lines_flaw(const struct filter *f) {
 const struct kind kind_lines = {
     .name = "lines",
     .id = 1,
-    .layers_max = CHAIN_LONG + 64, /* the total doubles from there on: see chain_plan() */
+    .layers_max = CHAIN_LONG + 64,
+    .expansion_max = CHAIN_EXPANSION_MAX,
+    .doubles_from = CHAIN_LONG,
+    .complete = lines_complete,
     .plan = lines_plan,
     .chain_flaw = lines_chain_flaw,
     .flaw = lines_flaw,

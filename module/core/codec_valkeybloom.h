@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* codec_valkeybloom.h - valkey-bloom's forms of a filter: the fields of its RDB values,
+ * and the data of its BF.LOAD. Kinds/valkeybloom.c says what the numbers mean.
+ *
+ *   RDB value of type "bloomfltr",            data of BF.LOAD
+ *   encoding 1                                 0  1  version: 1
+ *   filters                  unsigned         22  8  filters
+ *   expansion; 0: fixed      unsigned          1  4  expansion
+ *   error asked for          double            5  8  error asked for
+ *   tightening ratio         double           13  8  tightening ratio
+ *   seed is random: 0, 1     unsigned         21  1  seed is random
+ *                                             30     filters, oldest first
+ *   then each filter, oldest first:           each filter:
+ *   filter record            string            0  8  length of the record, n
+ *                                              8  n  filter record
+ *   capacity                 unsigned        8+n  8  items
+ *                                           16+n  8  capacity
+ *   and after the last one:
+ *   its items                unsigned
+ *
+ *   filter record, little-endian like all of it
+ *    0   1  version: 1
+ *    1   8  bytes of the bitmap
+ *    9   4  hashes
+ *   13  32  seed
+ *   45      bitmap
+ *
+ * The RDB has no room for the items of filters before the last: they are full. */
+#ifndef BLOOM_CODEC_VALKEYBLOOM_H
+#define BLOOM_CODEC_VALKEYBLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chain.h"
+
+#define VALKEYBLOOM_ENCODING      1
+#define VALKEYBLOOM_RECORD_HEADER 45u
+#define VALKEYBLOOM_SEED_LENGTH   32u
+
+/* A seed's two halves, and back. */
+void valkeybloom_read_seed(const unsigned char *seed, struct secret *first,
+                           struct secret *second);
+
+/* What both forms say of the chain, and of each filter beside its record. */
+struct valkeybloom_head {
+    uint64_t filters, expansion, random;
+    double error, tightening;
+};
+struct valkeybloom_filter {
+    const unsigned char *record;
+    size_t length;
+    uint64_t capacity, items;
+};
+
+struct valkeybloom_head valkeybloom_head_of(const struct chain *c);
+
+/* Whether the RDB form has room for all that the chain is. */
+bool valkeybloom_fits(const struct chain *c);
+
+/* Builds a chain from them: start, then as many filters as it said, then finish, which
+ * is where the whole has to pass chain_flaw(). The layers have no arrays: their bits are
+ * in the records, from VALKEYBLOOM_RECORD_HEADER on. Until it is finished the chain is of
+ * no use but for chain_free(). On a refusal *why says what is wrong; start leaves *out
+ * NULL. */
+enum bloom_status valkeybloom_start(const struct valkeybloom_head *head,
+                                    const struct bloom_memory *memory, struct chain **out,
+                                    const char **why);
+enum bloom_status valkeybloom_add_filter(struct chain *c,
+                                         const struct valkeybloom_filter *filter,
+                                         const char **why);
+enum bloom_status valkeybloom_finish(const struct chain *c, const char **why);
+
+/* What stands before the bitmap in the record of a layer. */
+void valkeybloom_write_record_header(const struct chain *c, uint32_t layer,
+                                     unsigned char out[VALKEYBLOOM_RECORD_HEADER]);
+
+/* The data of BF.LOAD. */
+uint64_t valkeybloom_load_length(const struct chain *c);
+void valkeybloom_write_load(const struct chain *c, unsigned char *out);
+
+/* Reads the data of BF.LOAD. The chain has no arrays yet, so that the caller can first
+ * look at its sizes. Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and
+ * *why says what is wrong. */
+enum bloom_status valkeybloom_read_load(const void *bytes, size_t length,
+                                        const struct bloom_memory *memory,
+                                        struct chain **out, const char **why);
+
+/* Sets the bits of a chain that was read from this data and then got its arrays. */
+void valkeybloom_read_bits(struct chain *c, const void *bytes);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* flat.h - what the textbook's filters have in common: k bits anywhere in one
+ * array, at places that follow from two hashes of the item.
+ *
+ *     place i  =  (x + i * step), made to fit the array by the kind
+ *
+ *     array    |.......1|........|...1....| - - - |......1.|
+ *                 byte 0   byte 1    ...            bit p is bit p % 8, counted
+ *                                                   from the lowest, of byte p / 8
+ *
+ * A kind hands in its rule of places, which the compiler then puts in line. */
+#ifndef BLOOM_FLAT_H
+#define BLOOM_FLAT_H
+
+#include "kind.h"
+
+/* Prefetch all places in this many layers (the newest hold most of the items) ... */
+#define FLAT_FETCH_WHOLE  2
+/* ... and so many in each of the older ones: half of the bits are set, so a question
+ * about a stranger hardly ever goes further. */
+#define FLAT_FETCH_FIRST  2
+#define FLAT_FETCH_LAYERS 8
+
+/* The place of probe number i in the layer. */
+typedef uint64_t flat_place(const struct filter *layer, struct hashed item, unsigned i);
+
+#define FLAT_INLINE static inline __attribute__((always_inline))
+
+FLAT_INLINE bool flat_has(const struct filter *f, struct hashed item, flat_place *place) {
+    for (unsigned i = 0; i < f->probes; i++) {
+        uint64_t p = place(f, item, i);
+        if (!(f->bits[p / 8] >> (p % 8) & 1)) return false;
+    }
+    return true;
+}
+
+FLAT_INLINE void flat_prefetch(const struct filter *layers, size_t nlayers,
+                               const struct hashed *items, size_t n, flat_place *place) {
+    size_t first = nlayers > FLAT_FETCH_LAYERS ? nlayers - FLAT_FETCH_LAYERS : 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = nlayers; l-- > first;) {
+            const struct filter *f = &layers[l];
+            unsigned probes = f->probes;
+            if (l + FLAT_FETCH_WHOLE < nlayers && probes > FLAT_FETCH_FIRST)
+                probes = FLAT_FETCH_FIRST;
+            for (unsigned j = 0; j < probes; j++)
+                __builtin_prefetch(&f->bits[place(f, items[i], j) / 8]);
+        }
+}
+
+FLAT_INLINE void flat_ask(const struct filter *layers, size_t nlayers,
+                          const struct hashed *items, size_t n, uint8_t *maybe,
+                          flat_place *place) {
+    for (size_t i = 0; i < n; i++) {
+        bool found = false;
+        for (size_t l = nlayers; l-- > 0 && !found;)
+            found = flat_has(&layers[l], items[i], place);
+        maybe[i] = found;
+    }
+}
+
+/* Nothing is written to a byte that has its bit, for a snapshot that shares the page. */
+FLAT_INLINE bool flat_add(struct filter *f, struct hashed item, flat_place *place) {
+    bool changed = false;
+    for (unsigned i = 0; i < f->probes; i++) {
+        uint64_t p = place(f, item, i);
+        unsigned bit = 1u << (p % 8);
+        if (f->bits[p / 8] & bit) continue;
+        f->bits[p / 8] = (unsigned char)(f->bits[p / 8] | bit);
+        changed = true;
+    }
+    return changed;
+}
+
+#endif

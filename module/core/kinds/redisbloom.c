@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redisbloom.c - RedisBloom's filters, bit for bit.
+ *
+ *     a        MurmurHash64A of the item under a fixed seed
+ *     b        the same under the seed a
+ *     place i  ((a + i*b) mod 2^64) mod bits, or mod 2^n2 in filters of before 2.2
+ *
+ *     error of the first layer   half of what was asked for; all of it if the filter
+ *                                never grows
+ *     of the next layer          half of the one before
+ *     bits per item              -ln(error) / 0.480453013918201
+ *     hashes                     ceil(0.693147180559945 * bits per item)
+ *     bits                       capacity * bits per item, in whole words of 64
+ *
+ * The hash is public and has collisions that hold for every seed: whoever may choose
+ * items can make a filter say "maybe" to what isn't in it. So this kind is for filters
+ * that come from RedisBloom or must go back there.
+ *
+ * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
+ * the growth as it was stored (2 even where NONSCALING forbids it); a layer's sectors hold
+ * n2, or 0, and its model RedisBloom's bits per item, exactly as they were stored. */
+#include "kind.h"
+
+#include "chain.h"
+#include "flat.h"
+#include "murmur.h"
+#include "redisbloom.h"
+#include "sizing.h"
+
+#define SEED_64 UINT64_C(0xc6a4a7935bd1e995)
+#define SEED_32 UINT32_C(0x9747b28c)
+
+/* RedisBloom's constants have these digits, and no more: its numbers depend on them. */
+#define LN2         0.693147180559945
+#define LN2_SQUARED 0.480453013918201
+
+/* What the smallest rate that a double can hold (2^-1074) needs. */
+#define HASHES_MAX 1075
+
+#define WORD_BITS 64
+
+/* Above it RedisBloom takes this rate instead. */
+#define ERROR_MAX 0.25
+
+static const double too_many_bits = 0x1p62;
+
+FLAT_INLINE uint64_t place(const struct filter *f, struct hashed item, unsigned i) {
+    uint64_t p = item.x + i * item.step;
+    return f->sectors ? p & ((UINT64_C(1) << f->sectors) - 1) : p % (8 * f->bytes);
+}
+
+static void redisbloom_hash(const struct chain *c, const struct item *items, size_t n,
+                            struct hashed *out) {
+    bool wide = c->variant & REDISBLOOM_HASH_64;
+    for (size_t i = 0; i < n; i++) {
+        const void *bytes = items[i].bytes;
+        size_t length = items[i].length;
+        if (wide) {
+            out[i].x = murmur64(bytes, length, SEED_64);
+            out[i].step = murmur64(bytes, length, out[i].x);
+        } else {
+            uint32_t x = murmur32(bytes, length, SEED_32);
+            out[i] = (struct hashed){x, murmur32(bytes, length, x)};
+        }
+    }
+}
+
+static void redisbloom_prefetch(const struct filter *layers, size_t nlayers,
+                                const struct hashed *items, size_t n) {
+    flat_prefetch(layers, nlayers, items, n, place);
+}
+
+static void redisbloom_ask(const struct filter *layers, size_t nlayers,
+                           const struct hashed *items, size_t n, uint8_t *maybe) {
+    flat_ask(layers, nlayers, items, n, maybe, place);
+}
+
+static bool redisbloom_add(struct filter *f, struct hashed item) {
+    return flat_add(f, item, place);
+}
+
+/* ---- sizing ---- */
+
+static void redisbloom_complete(struct chain_spec *spec) {
+    if (spec->error > ERROR_MAX) spec->error = ERROR_MAX;
+    spec->variant = REDISBLOOM_NOT_ROUNDED | REDISBLOOM_HASH_64;
+    if (spec->expansion == 0) spec->variant |= REDISBLOOM_NONSCALING;
+}
+
+/* The smallest whole number that isn't below v, for v in [0, 2^62). */
+static uint64_t round_up(double v) {
+    uint64_t whole = (uint64_t)v;
+    return whole + ((double)whole < v);
+}
+
+uint64_t redisbloom_hashes(double bits_per_item) {
+    return round_up(LN2 * bits_per_item);
+}
+
+static double error_of_next(const struct chain *c) {
+    if (c->nlayers > 0) return c->layers[c->nlayers - 1].error * 0.5;
+    return c->variant & REDISBLOOM_NONSCALING ? c->error : c->error * 0.5;
+}
+
+/* Before 2.2 a filter had the next power of two above what its items need; the bits
+ * that were too many raised its capacity. Later versions go on so with such a filter. */
+static enum bloom_status plan_rounded(double bits, struct filter *out) {
+    unsigned n2 = 0;
+    double power = 1;
+    for (; power <= bits; power *= 2)
+        n2++;
+    out->sectors = (uint16_t)n2;
+    out->bytes = n2 > 3 ? UINT64_C(1) << (n2 - 3) : 1;
+    out->capacity += (uint64_t)((double)(uint64_t)(power - bits) / out->model);
+    return BLOOM_OK;
+}
+
+static enum bloom_status redisbloom_plan(const struct chain *c, uint64_t capacity,
+                                         struct filter *out) {
+    double error = error_of_next(c);
+    if (!(error > 0)) return BLOOM_RATE_TOO_SMALL; /* halved until nothing is left */
+    double per_item = -(sizing_log(error) / LN2_SQUARED);
+    double bits = (double)capacity * per_item;
+    if (!(bits < too_many_bits)) return BLOOM_TOO_BIG;
+
+    *out = (struct filter){
+        .capacity = capacity,
+        .error = error,
+        .model = per_item,
+        .probes = (uint16_t)redisbloom_hashes(per_item),
+    };
+    if (!(c->variant & REDISBLOOM_NOT_ROUNDED)) return plan_rounded(bits, out);
+    uint64_t whole = bits < 1 ? 1 : (uint64_t)bits;
+    out->bytes = (whole + WORD_BITS - 1) / WORD_BITS * (WORD_BITS / 8);
+    return BLOOM_OK;
+}
+
+/* ---- what can be ---- */
+
+static const char *redisbloom_chain_flaw(const struct chain *c) {
+    if (c->variant & ~REDISBLOOM_OPTIONS) return "an option is unknown";
+    if (!(c->parameter >= 0 && c->parameter <= UINT32_MAX) ||
+        c->parameter != (double)(uint32_t)c->parameter)
+        return "the growth is no whole number";
+    uint32_t growth = (uint32_t)c->parameter;
+    if (c->expansion != (c->variant & REDISBLOOM_NONSCALING ? 0 : growth))
+        return "growth and expansion contradict each other";
+    if (c->identity || c->secret.k0 || c->secret.k1 || c->secret2.k0 || c->secret2.k1)
+        return "it has a field set that its kind doesn't know";
+    return NULL;
+}
+
+static const char *redisbloom_flaw(const struct filter *f) {
+    if (!(f->model > 0 && LN2 * f->model <= HASHES_MAX))
+        return "the bits per item of a layer are no number that can be";
+    if (f->probes != redisbloom_hashes(f->model))
+        return "a layer has a number of hashes that doesn't follow from its bits per item";
+    if (f->sectors > 62) return "a layer has a power of two that is too large";
+    if (f->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
+    uint64_t bytes = f->sectors > 3 ? UINT64_C(1) << (f->sectors - 3) : 1;
+    if (f->sectors && f->bytes < bytes)
+        return "a layer has fewer bits than its power of two";
+    return NULL;
+}
+
+static uint64_t redisbloom_size(const struct chain *c) {
+    return 32 + UINT64_C(64) * c->nlayers + chain_bytes(c);
+}
+
+const struct kind kind_redisbloom = {
+    .name = "redisbloom",
+    .id = 2,
+    .foreign = true,
+    .layers_max = 1100, /* the error is halved for each, and 2^-1074 is the last there is */
+    .expansion_max = UINT32_MAX,
+    .complete = redisbloom_complete,
+    .plan = redisbloom_plan,
+    .chain_flaw = redisbloom_chain_flaw,
+    .flaw = redisbloom_flaw,
+    .hash = redisbloom_hash,
+    .prefetch = redisbloom_prefetch,
+    .ask = redisbloom_ask,
+    .add = redisbloom_add,
+    .size = redisbloom_size,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reader.h - bytes that nobody has checked, taken one piece after the other.
+ *
+ * A piece is handed out only if all of it is there, so what reads a stored form
+ * can't leave it. Whoever refuses says why. */
+#ifndef BLOOM_READER_H
+#define BLOOM_READER_H
+
+#include <stddef.h>
+
+#include "status.h"
+
+struct reader {
+    const unsigned char *at;
+    size_t left;
+    const char *why; /* set by whoever refuses */
+};
+
+/* The next n bytes, or NULL if there are not so many. */
+static inline const unsigned char *next_bytes(struct reader *in, size_t n) {
+    if (n > in->left) {
+        in->why = "it ends too early";
+        return NULL;
+    }
+    const unsigned char *at = in->at;
+    in->at += n;
+    in->left -= n;
+    return at;
+}
+
+static inline enum bloom_status corrupt(struct reader *in, const char *why) {
+    in->why = why;
+    return BLOOM_CORRUPT;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redisbloom.h - facts about RedisBloom that its kind and its codec share. */
+#ifndef BLOOM_REDISBLOOM_H
+#define BLOOM_REDISBLOOM_H
+
+#include <stdint.h>
+
+/* The options of a chain, as they are stored. There is one more (2: the capacity is
+ * given as bits), with which no version ever stored a filter. */
+#define REDISBLOOM_NOT_ROUNDED 1u /* bits are not rounded up to a power of two */
+#define REDISBLOOM_HASH_64     4u /* else the hash has 32 bits */
+#define REDISBLOOM_NONSCALING  8u
+#define REDISBLOOM_OPTIONS                                                                 \
+    (REDISBLOOM_NOT_ROUNDED | REDISBLOOM_HASH_64 | REDISBLOOM_NONSCALING)
+
+/* What it takes where nothing is said. */
+#define REDISBLOOM_ERROR    0.01
+#define REDISBLOOM_CAPACITY 100
+#define REDISBLOOM_GROWTH   2
+
+/* How many hashes a layer of so many bits per item has; for up to 10^18 of them. */
+uint64_t redisbloom_hashes(double bits_per_item);
+
+#endif

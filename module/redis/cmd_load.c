@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_load.c - BF.LOAD: what valkey-bloom writes into its append-only file.
+ *
+ * To its replicas (and to the AOF, until that is rewritten) valkey-bloom sends a client's
+ * BF.LOAD as a BF.INSERT with the data as the one item of a new filter. Taken at its word
+ * that would be another filter, which denies every item. So such an item is looked at: if
+ * it is a filter, that is what was meant. */
+#include "commands.h"
+#include "core/codec_valkeybloom.h"
+#include "keyspace.h"
+#include "memory.h"
+#include "replicate.h"
+#include "reply.h"
+
+enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
+                            RedisModuleString *data, const char **why) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(data, &length), *ignored;
+    struct chain *c;
+    enum bloom_status status =
+        valkeybloom_read_load(bytes, length, &server_allocator, &c, why ? why : &ignored);
+    if (status < 0) return status;
+
+    struct value *v = NULL;
+    if (!server_is_followed(ctx)) status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
+    if (status >= 0) status = chain_take_arrays(c);
+    if (status >= 0 && !(v = value_new(c))) status = BLOOM_NO_MEMORY;
+    memory_must_follow(ctx, status);
+    if (status < 0) {
+        chain_free(c);
+        return status;
+    }
+    valkeybloom_read_bits(c, bytes);
+    put(ctx, name, v);
+    RedisModule_Replicate(ctx, "BF.LOAD", "ss", name, data);
+    announce(ctx, name, "bf.load");
+    return BLOOM_OK;
+}
+
+/* BF.LOAD key data
+ * Makes a filter of valkey-bloom's data. */
+int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+
+    RedisModuleString *data = argv[2];
+    server_hide_argument(ctx, 2); /* it holds the seed */
+    struct value *v;
+    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (v) return reply_error(ctx, "BUSYKEY Target key name already exists.");
+
+    const char *why = NULL;
+    enum bloom_status status = load_data(ctx, argv[1], data, &why);
+    if (status < 0 && server_is_followed(ctx) && why)
+        RedisModule_Log(ctx, "warning", "BF.LOAD refused: %s", why);
+    return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
+}
