@@ -4,11 +4,13 @@
 # make run          a server with the module, and what it does (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
 # make unit         the core only, no server (TEST=part of a name selects)
+# make arm64        the same, compiled for arm64 and run by an emulator
 # make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
 # make matrix       the integration tests on all supported servers
 # make servers      unpacks those servers under build/, with no change to the system
 # make replay       the fuzzers' corpora, once
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
+# make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make format       rewrites the sources in house style
 # make lint         style, licences, exported symbols
@@ -77,6 +79,11 @@ $B/module/core/%.o: module/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_FLAGS) -c -o $@ $<
 
+# Run only on processors that have it: see kinds/lines_loops.h.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+$B/module/core/%_avx2.o: CORE_FLAGS += -mavx2 -mbmi2
+endif
+
 $B/module/redis/%.o: module/redis/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
 	$(CC) $(GLUE_FLAGS) -c -o $@ $<
@@ -91,6 +98,21 @@ $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
+
+# What it was built with goes into the figures' headers.
+bench_src := $(wildcard tests/bench/*.c)
+bench_flags := -DBENCH_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DBENCH_FLAGS='"$(OPT) $(SANFLAGS) $(CFLAGS)"'
+$B/bench/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Imodule/core $(bench_flags) -c -o $@ $<
+
+bench_base := $B/bench/tests/bench/bench.o
+bench_wire := $(bench_base) $(addprefix $B/bench/tests/bench/,target.o traffic.o)
+$B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
+$B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
+$B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
+$B/core-bench $B/server-bench $B/pause-bench:
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
@@ -108,7 +130,7 @@ build/deps/redismodule.h:
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit integration matrix servers replay fuzz libfuzzer fuzz-commands long
+.PHONY: run test unit arm64 integration matrix servers replay fuzz libfuzzer fuzz-commands long bench
 .PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh
@@ -119,6 +141,11 @@ test:
 unit: $B/unit-tests
 	@$<
 
+arm64:
+	@deps/get.sh arm64
+	@$(MAKE) --no-print-directory B=build/arm64 CC=build/deps/arm64/cc build/arm64/unit-tests
+	@build/deps/arm64/run build/arm64/unit-tests
+
 # A sanitized module needs its runtime in the server, before anything else: Debian's
 # build of Redis 7.0 bears that. The server itself doesn't free everything at exit.
 ifneq ($(SAN),)
@@ -126,7 +153,7 @@ PRELOAD = $(foreach s,$(subst $(comma), ,$(SAN)),$(realpath $(shell $(CC) -print
 runtime_address := libasan.so
 runtime_undefined := libubsan.so
 runtime_thread := libtsan.so
-test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0
+test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 else
 test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server))
 endif
@@ -136,6 +163,9 @@ integration: $(MODULE) $B/integration-tests
 
 matrix: bulwark.so $B/integration-tests servers
 	@tests/matrix.sh $B/integration-tests
+
+bench: $(MODULE) $B/core-bench $B/server-bench $B/pause-bench
+	@tests/bench/run.sh $B
 
 servers:
 	@deps/get.sh servers
@@ -174,7 +204,7 @@ long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
 	done
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | sed 1,2d
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile | sed 1,2d
 
 lint: bulwark.so
 	@tests/lint.sh

@@ -4,6 +4,9 @@
 #
 #   deps/get.sh header        build/deps/redismodule.h
 #   deps/get.sh hiredis       build/deps/hiredis/{include/hiredis/*.h,lib/libhiredis.a}
+#   deps/get.sh arm64         build/deps/arm64/{cc,run}: a compiler for arm64, and what runs
+#                             its programs here
+#   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
 #   deps/get.sh servers       all of them; those not to be had are skipped by name
 #   deps/get.sh any-server    print the path of a server: the machine's own, or redis-7.0
@@ -146,6 +149,79 @@ get_hiredis() {
     mv "$tmp/hiredis" "$deps/hiredis"
 }
 
+# The machine's own cross compiler and emulator, as links: cc and run.
+system_arm64() {
+    compiler=$(command -v aarch64-linux-gnu-gcc) &&
+        emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || return
+    echo 'int main(void) { return 0; }' >"$tmp/probe.c"
+    "$compiler" -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || return
+    write_arm64 "$compiler" "$emulator" ""
+    echo "arm64: the machine's own, $compiler and $emulator"
+}
+
+# write_arm64 COMPILER EMULATOR SETTINGS: programs are linked statically, so that they
+# need nothing of a foreign system.
+write_arm64() {
+    printf '#!/bin/sh\n%sexec %s -static "$@"\n' "$3" "$1" >"$tmp/arm64/cc"
+    printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$tmp/arm64/run"
+    chmod +x "$tmp/arm64/cc" "$tmp/arm64/run"
+}
+
+# unpack_tools NAME PATTERN PACKAGES: with what they need, into $tmp/NAME/root. With
+# nothing installed, apt names all of it; what the pattern matches is enough, and libc
+# is the machine's. Sets $root and $settings for where it will be.
+unpack_tools() {
+    look_up deb bookworm
+    # shellcheck disable=SC2086
+    packages=$(with deb bookworm apt-get install --simulate $3 2>"$log" |
+        sed -nE "s,^Inst (($2)[^ ]*) \\(([^ ]*).*,\\1=\\3,p" | grep -v '^libc6=')
+    [ "$packages" ] || { cat "$log" >&2; die 1 "apt finds no way to install $3"; }
+    mkdir "$tmp/debs"
+    cd "$tmp/debs"
+    # shellcheck disable=SC2086
+    quiet with deb bookworm apt-get download $packages
+    for deb in *.deb; do dpkg-deb -x "$deb" "$tmp/$1/root"; done
+    root=$deps/$1/root
+    libraries=$(cd "$tmp/$1/root" && find usr/lib lib -type f -name '*.so*' -exec dirname {} \; |
+        sort -u | sed "s,^,$root/," | tr '\n' ':')
+    settings="LD_LIBRARY_PATH=${libraries%:}; export LD_LIBRARY_PATH
+"
+}
+
+unpack_arm64() {
+    unpack_tools arm64 'gcc|cpp|binutils|lib|linux-libc|qemu' \
+        'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
+    write_arm64 "$root/usr/bin/aarch64-linux-gnu-gcc" "$root/usr/bin/qemu-aarch64-static" \
+        "$settings"
+    echo "arm64: gcc and qemu of bookworm"
+}
+
+get_arm64() {
+    [ ! -d "$deps/arm64" ] || return 0
+    begin
+    [ ! -d "$deps/arm64" ] || return 0
+    mkdir "$tmp/arm64"
+    system_arm64 || unpack_arm64
+    mv "$tmp/arm64" "$deps/arm64"
+}
+
+get_gnuplot() {
+    [ ! -d "$deps/gnuplot" ] || return 0
+    begin
+    [ ! -d "$deps/gnuplot" ] || return 0
+    mkdir "$tmp/gnuplot"
+    if program=$(command -v gnuplot); then
+        settings=
+    else
+        unpack_tools gnuplot 'lib|gnuplot' gnuplot-nox
+        program=$root/usr/bin/gnuplot-nox
+    fi
+    printf '#!/bin/sh\n%sexec %s "$@"\n' "$settings" "$program" >"$tmp/gnuplot/gnuplot"
+    chmod +x "$tmp/gnuplot/gnuplot"
+    mv "$tmp/gnuplot" "$deps/gnuplot"
+    echo "gnuplot: $program"
+}
+
 # keep_libraries: copy from $tmp/root to lib/ what the programs in bin/ are linked with,
 # and what libc or a module may open at run time.
 keep_libraries() {
@@ -249,9 +325,11 @@ any_server() {
 case $#:${1-} in
 1:header) get_header ;;
 1:hiredis) get_hiredis ;;
+1:arm64) get_arm64 ;;
+1:gnuplot) get_gnuplot ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | server NAME | servers | any-server | names" ;;
 esac

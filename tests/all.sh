@@ -9,8 +9,9 @@ san=address,undefined
 passed=0 failed=0 skipped=0
 mkdir -p "$logs"
 
-count() { # the number before a word in the last line of a log, or nothing
-    tail -n 1 "$2" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
+count() { # the number before a word in the last line of a log that counts, or nothing
+    grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1 |
+        sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
 }
 
 stage() { # name command...

@@ -26,8 +26,8 @@ dir=$(mktemp -d)
 "$server" --port "$port" --bind 127.0.0.1 --dir "$dir" --save '' \
     --loadmodule "$PWD/bulwark.so" >"$dir/log" 2>&1 &
 pid=$!
-trap 'kill $pid 2>/dev/null; wait $pid 2>/dev/null; rm -rf "$dir"' EXIT
-trap 'exit 0' INT TERM
+trap 'kill $pid 2>/dev/null || :; wait $pid 2>/dev/null || :; rm -rf "$dir"' EXIT
+trap 'exit 0' HUP INT TERM
 until answers "$port"; do
     kill -0 $pid 2>/dev/null || { cat "$dir/log" >&2; exit 1; }
     sleep 0.1

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-/* Items are hashed and their memory is prefetched in blocks of this many: enough
- * to keep a processor's outstanding reads busy, few enough for the stack. */
-#define BLOCK 64
+/* Items are hashed and their memory is prefetched in blocks of this many, a block
+ * ahead: two blocks keep a processor's outstanding reads busy, and the lines of many
+ * layers for them still fit into the first cache. */
+#define BLOCK 16
 
 enum bloom_status chain_new(const struct chain_spec *spec,
                             const struct bloom_memory *memory, struct chain **out) {
@@ -145,47 +146,110 @@ enum bloom_status chain_grow(struct chain *c, const struct filter *plan) {
     return BLOOM_OK;
 }
 
+/* Hashes items, and asks for the memory that they lie in. */
+static void look_ahead(const struct chain *c, const struct item *items, size_t n,
+                       struct hashed *out) {
+    c->kind->hash(c, items, n, out);
+    c->kind->prefetch(c->layers, c->nlayers, out, n);
+}
+
+static size_t block_of(size_t left) {
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* While one block is dealt with, the memory for the next is on its way. */
 void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe) {
-    struct hashed hashed[BLOCK];
-    while (n > 0) {
-        size_t block = n < BLOCK ? n : BLOCK;
-        c->kind->hash(c, items, block, hashed);
-        if (block > 1) c->kind->prefetch(c->layers, c->nlayers, hashed, block);
-        c->kind->ask(c->layers, c->nlayers, hashed, block, maybe);
-        items += block;
-        maybe += block;
-        n -= block;
+    struct hashed hashed[2][BLOCK];
+    if (n == 1) {
+        c->kind->hash(c, items, 1, hashed[0]);
+        c->kind->ask(c->layers, c->nlayers, hashed[0], 1, maybe);
+        return;
+    }
+    size_t ahead = block_of(n);
+    look_ahead(c, items, ahead, hashed[0]);
+    for (size_t turn = 0, done = 0; done < n; turn ^= 1) {
+        size_t block = ahead - done;
+        size_t next = block_of(n - ahead);
+        if (next > 0) look_ahead(c, items + ahead, next, hashed[turn ^ 1]);
+        c->kind->ask(c->layers, c->nlayers, hashed[turn], block, maybe + done);
+        done += block;
+        ahead += next;
     }
 }
 
-/* Adds one item. False if it needs room that is not there. With one layer that
- * has room, setting the bits tells at the same time whether they were set. */
+/* Adds one item that was in no layer when it was last asked for. False if it needs
+ * room that is not there. */
 static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
                     enum chain_full when_full) {
     struct filter *last = &c->layers[c->nlayers - 1];
-    bool room = last->items < last->capacity || when_full == CHAIN_EXCEED;
-
-    if (c->nlayers > 1 || !room) {
+    if (last->items >= last->capacity && when_full == CHAIN_STOP) {
         uint8_t there;
-        c->kind->ask(c->layers, c->nlayers, &item, 1, &there);
+        c->kind->ask(last, 1, &item, 1, &there);
         *added = 0;
-        if (there) return true;
-        if (!room) return false;
+        return there;
     }
     *added = c->kind->add(last, item);
     if (last->items < CHAIN_ITEMS_MAX) last->items += *added;
     return true;
 }
 
+static void add_many(struct chain *c, const struct hashed *items, size_t n,
+                     uint8_t *added) {
+    struct filter *last = &c->layers[c->nlayers - 1];
+    uint64_t sum = 0;
+    c->kind->add_many(last, items, n, added);
+    for (size_t i = 0; i < n; i++)
+        sum += added[i];
+    last->items += sum;
+}
+
+/* Whether so many items can go into the last layer without a look at its count. */
+static bool has_room(const struct chain *c, size_t n, enum chain_full when_full) {
+    const struct filter *last = &c->layers[c->nlayers - 1];
+    uint64_t limit = when_full == CHAIN_STOP ? last->capacity : CHAIN_ITEMS_MAX;
+    if (limit > CHAIN_ITEMS_MAX) limit = CHAIN_ITEMS_MAX;
+    return last->items <= limit && n <= limit - last->items;
+}
+
+/* Adds a block in order; returns how many were dealt with. All layers are asked for
+ * all items first: what is there stays there. With one layer that has room, setting
+ * the bits tells at the same time whether they were set. */
+static size_t add_block(struct chain *c, const struct hashed *items, size_t n,
+                        uint8_t *added, enum chain_full when_full) {
+    uint8_t fresh[BLOCK] = {0};
+    bool room = has_room(c, n, when_full);
+    if (c->nlayers > 1 || !room) c->kind->ask(c->layers, c->nlayers, items, n, fresh);
+    for (size_t i = 0; i < n; i++)
+        fresh[i] = !fresh[i];
+
+    size_t done = 0;
+    if (room && c->kind->add_many) {
+        add_many(c, items, n, fresh);
+        done = n;
+    }
+    while (done < n && (!fresh[done] || add_one(c, items[done], &fresh[done], when_full)))
+        done++;
+    memcpy(added, fresh, done);
+    return done;
+}
+
 size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,
                  enum chain_full when_full) {
-    struct hashed hashed[BLOCK];
-    for (size_t done = 0; done < n;) {
-        size_t block = n - done < BLOCK ? n - done : BLOCK;
-        c->kind->hash(c, items + done, block, hashed);
-        if (block > 1) c->kind->prefetch(c->layers, c->nlayers, hashed, block);
-        for (size_t i = 0; i < block; i++, done++)
-            if (!add_one(c, hashed[i], &added[done], when_full)) return done;
+    struct hashed hashed[2][BLOCK];
+    if (n == 1) {
+        c->kind->hash(c, items, 1, hashed[0]);
+        return add_block(c, hashed[0], 1, added, when_full);
+    }
+    size_t ahead = block_of(n), done = 0;
+    look_ahead(c, items, ahead, hashed[0]);
+    for (size_t turn = 0; done < n; turn ^= 1) {
+        size_t block = ahead - done;
+        size_t next = block_of(n - ahead);
+        if (next > 0) look_ahead(c, items + ahead, next, hashed[turn ^ 1]);
+        size_t dealt_with = add_block(c, hashed[turn], block, added + done, when_full);
+        done += dealt_with;
+        if (dealt_with < block) return done;
+        ahead += next;
     }
     return n;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hash.h"
 
-#include "bytes.h"
-
-struct sip {
-    uint64_t v0, v1, v2, v3;
-};
+#include "sip.h"
 
 static inline uint64_t rotate(uint64_t v, unsigned by) {
     return v << by | v >> (64 - by);
@@ -30,52 +26,14 @@ static inline void sip_word(struct sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* The last word: the bytes that fill no whole word, and the message's length on
- * top, of which `length` bytes are left. */
-static inline uint64_t last_word(const unsigned char *at, size_t length, uint64_t message) {
-    uint64_t word = message << 56;
-    switch (length & 7) {
-    case 7:
-        word |= (uint64_t)at[6] << 48; /* fall through */
-    case 6:
-        word |= (uint64_t)at[5] << 40; /* fall through */
-    case 5:
-        word |= (uint64_t)at[4] << 32; /* fall through */
-    case 4:
-        word |= load_u32(at);
-        break;
-    case 3:
-        word |= (uint64_t)at[2] << 16; /* fall through */
-    case 2:
-        word |= load_u16(at);
-        break;
-    case 1:
-        word |= at[0];
-        break;
-    default:
-        break;
-    }
-    return word;
-}
-
-/* The state spells "somepseudorandomlygeneratedbytes". */
-static inline struct sip sip_start(const struct secret *secret) {
-    return (struct sip){
-        secret->k0 ^ UINT64_C(0x736f6d6570736575),
-        secret->k1 ^ UINT64_C(0x646f72616e646f6d),
-        secret->k0 ^ UINT64_C(0x6c7967656e657261),
-        secret->k1 ^ UINT64_C(0x7465646279746573),
-    };
-}
-
-/* The rest of a message of which `before` bytes have gone in. */
+/* The rest of a message, of which `before` bytes, in whole words, have gone in. */
 static inline uint64_t sip_end(struct sip s, const void *bytes, size_t length,
                                uint64_t before) {
     const unsigned char *at = bytes;
 
     for (size_t words = length / 8; words > 0; words--, at += 8)
         sip_word(&s, load_u64(at));
-    sip_word(&s, last_word(at, length, before + length));
+    sip_word(&s, last_word(at, length) + (before << 56)); /* the length is on top */
 
     s.v2 ^= 0xff;
     sip_round(&s);

@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct item {
+    const void *bytes;
+    size_t length;
+};
+
 /* The 128-bit key of the hash. Whoever knows it can play the filter. */
 struct secret {
     uint64_t k0, k1;
@@ -20,5 +25,10 @@ uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length
 /* The hash of a word, as 8 bytes, and the bytes behind it, as one message. */
 uint64_t siphash13_after(const struct secret *secret, uint64_t word, const void *bytes,
                          size_t length);
+
+/* Four at once in less than the time of two: items with equally many whole words of
+ * 8 bytes. Only for processors that has_avx2() (vectors.h). */
+void siphash13_four(const struct secret *secret, const struct item items[4],
+                    uint64_t hashes[4]);
 
 #endif

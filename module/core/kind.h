@@ -23,11 +23,6 @@
 struct chain;
 struct chain_spec;
 
-struct item {
-    const void *bytes;
-    size_t length;
-};
-
 /* What an item is after hashing. */
 struct hashed {
     uint64_t x;
@@ -74,6 +69,11 @@ struct kind {
 
     /* The bytes that the product itself would say it takes; NULL if it has no say. */
     uint64_t (*size)(const struct chain *c);
+
+    /* The same for those of n items, in order, whose changed[i] is 1, and leaves it 1
+     * if a bit was clear. May be NULL: then add() is called for each. */
+    void (*add_many)(struct filter *layer, const struct hashed *items, size_t n,
+                     uint8_t *changed);
 };
 
 extern const struct kind kind_lines, kind_redisbloom, kind_valkeybloom;

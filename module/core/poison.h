@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h> /* has a malloc of its own in it */
+#endif
 
 #pragma GCC poison malloc calloc realloc free strdup strndup aligned_alloc posix_memalign
 #pragma GCC poison printf fprintf puts perror exit abort

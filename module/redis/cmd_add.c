@@ -24,13 +24,15 @@ struct adding {
     size_t changed; /* how many items changed a bit */
     bool created;
     size_t growths;
+    bool is_effect; /* the call brings items and nothing else: it can be sent on as it is */
 };
 
 /* Sends on what was added since the last time, so that replicas see the items
  * before a growth as before it. */
 static void tell(struct adding *a) {
+    bool as_it_is = a->is_effect && a->told == 0 && a->done == a->n;
     a->changed += replicate_items(a->ctx, a->name, a->items + a->told, a->added + a->told,
-                                  a->done - a->told);
+                                  a->done - a->told, as_it_is);
     a->told = a->done;
 }
 
@@ -110,8 +112,9 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
 
 /* Adds the items and replies an array. */
 static int add_many(RedisModuleCtx *ctx, RedisModuleString *name, const struct wish *wish,
-                    RedisModuleString **items, int n) {
-    struct adding a = {.ctx = ctx, .name = name, .items = items, .n = (size_t)n};
+                    RedisModuleString **items, int n, bool is_effect) {
+    struct adding a = {
+        .ctx = ctx, .name = name, .items = items, .n = (size_t)n, .is_effect = is_effect};
     if (!find_or_create(&a, wish)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
@@ -133,8 +136,12 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     uint8_t added = 0;
     struct wish wish = default_wish(ctx);
-    struct adding a = {
-        .ctx = ctx, .name = argv[1], .items = argv + 2, .n = 1, .added = &added};
+    struct adding a = {.ctx = ctx,
+                       .name = argv[1],
+                       .items = argv + 2,
+                       .n = 1,
+                       .added = &added,
+                       .is_effect = true};
     if (!find_or_create(&a, &wish)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = add_items(&a);
     announce_all(&a);
@@ -146,7 +153,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
     struct wish wish = default_wish(ctx);
-    return add_many(ctx, argv[1], &wish, argv + 2, argc - 2);
+    return add_many(ctx, argv[1], &wish, argv + 2, argc - 2, true);
 }
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
@@ -161,5 +168,5 @@ int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         load_data(ctx, argv[1], argv[insert.first_item], NULL) == BLOOM_OK)
         return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
     return add_many(ctx, argv[1], insert.create ? &insert.wish : NULL,
-                    argv + insert.first_item, argc - insert.first_item);
+                    argv + insert.first_item, argc - insert.first_item, false);
 }

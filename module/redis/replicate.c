@@ -21,12 +21,15 @@ void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct
 }
 
 size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
-                       RedisModuleString **items, const uint8_t *added, size_t n) {
+                       RedisModuleString **items, const uint8_t *added, size_t n,
+                       bool as_it_is) {
     size_t changed = 0;
     for (size_t i = 0; i < n; i++)
         changed += added[i];
 
-    if (changed == 1) {
+    if (changed == n && as_it_is) {
+        if (n > 0) RedisModule_ReplicateVerbatim(ctx);
+    } else if (changed == 1) {
         size_t i = 0;
         while (!added[i])
             i++;

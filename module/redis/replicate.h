@@ -24,9 +24,11 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct value *v);
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c);
 
-/* Those of the n items that were added. Returns how many. */
+/* Those of the n items that were added. Returns how many. With as_it_is the command
+ * under way says the same if all of them were, and is sent for less than a new one. */
 size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
-                       RedisModuleString **items, const uint8_t *added, size_t n);
+                       RedisModuleString **items, const uint8_t *added, size_t n,
+                       bool as_it_is);
 
 /* Tells watchers and caching clients that the key changed, and sends the keyspace
  * event. */

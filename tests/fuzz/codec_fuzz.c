@@ -26,9 +26,6 @@
 
 #define ITEMS 16
 
-/* Offset in a header: how many bytes of the arrays follow. */
-#define FOLLOWS 128
-
 static struct {
     struct value *v;    /* NULL before the first header */
     uint64_t came;      /* bytes from the start of the arrays that have come */
@@ -141,13 +138,12 @@ static struct value *filled(struct value *v, uint64_t follows) {
 }
 
 /* The header that was accepted is written again as it was, but for sections, of which
- * a reader takes no notice; nor does it, in a filter that was born, of what follows. */
+ * a reader takes no notice. */
 static void must_be_written_alike(const struct value *v, const uint8_t *header) {
     bool born = load_u32(header + 12) & 1;
     size_t length = codec_header_length(v);
     unsigned char *again = header_of(v, born ? CODEC_BORN : CODEC_STORED);
     store_u32(again + 20, load_u32(header + 20));
-    if (born) store_u64(again + FOLLOWS, load_u64(header + FOLLOWS));
     MUST(memcmp(again, header, length) == 0);
     free(again);
 }
@@ -258,7 +254,6 @@ static void give_growth(const uint8_t *bytes, size_t length) {
     }
     unsigned char again[CODEC_GROWTH_LENGTH];
     codec_write_growth(c, again);
-    store_u64(again + 24 + 24, load_u64(bytes + 24 + 24)); /* items: not looked at */
     MUST(memcmp(again, bytes, sizeof again) == 0);
     /* A new layer holds nothing and is complete; it makes no earlier byte come. */
     if (now.came == chain_bytes(c) - plan.bytes) now.came += plan.bytes;

@@ -183,6 +183,7 @@ size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
     store_u64(out + C_FOLLOWS, shape->total);
     if (roll_below(d, 4) == 0) {
         store_u32(out + H_FLAGS, 1);
+        store_u64(out + C_FOLLOWS, 0);
         for (uint32_t i = 0; i < layers; i++)
             store_u64(out + LAYERS + i * LAYER + L_ITEMS, 0);
         shape->there = shape->total;
@@ -345,7 +346,10 @@ static void repair_header(struct record *r, struct dice *d) {
         if (load_u32(at + H_FLAGS) & 1) must_be(at + l + L_ITEMS, 8, 0, d);
         total += load_u64(at + l + L_BYTES);
     }
-    if (load_u64(at + C_FOLLOWS) > total) must_be(at + C_FOLLOWS, 8, total, d);
+    if (load_u32(at + H_FLAGS) & 1)
+        must_be(at + C_FOLLOWS, 8, 0, d);
+    else if (load_u64(at + C_FOLLOWS) > total)
+        must_be(at + C_FOLLOWS, 8, total, d);
 }
 
 static void repair_chunk(struct record *r, struct dice *d) {
@@ -370,6 +374,7 @@ static void repair_growth(struct record *r, struct dice *d) {
     must_be(at + G_NUMBER, 4, now.layers, d);
     must_be(at + G_RESERVED, 4, 0, d);
     repair_layer(at + G_LAYER, d);
+    must_be(at + G_LAYER + L_ITEMS, 8, 0, d);
     if (!lazy(d)) r->length = GROWTH;
 }
 

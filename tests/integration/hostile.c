@@ -79,6 +79,8 @@ void memory_must_be_back(void) {
 
 void set_up(struct server *s) {
     w.c = client(s);
+    /* What the test before left may still be freed in the background. */
+    WAIT_UNTIL(info_int(w.c, "bf", "bf_filters") == 0);
     expect(w.c, "OK", "BF.RESERVE", "healthy", "0.001", "300");
     CHECK(add_numbers(w.c, "healthy", 0, MEMBERS) > MEMBERS - 10);
     expect(w.c, "OK", "BF.RESERVE", "source", "0.01", "100");

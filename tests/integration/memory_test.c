@@ -104,11 +104,15 @@ TEST(one_call_may_add_a_hundred_thousand_items) {
 
 /* ---- arrays that wait to be emptied ---- */
 
+/* DEL frees on the main thread: by default Valkey leaves it to another one, and that
+ * one's backlog to itself. */
+#define MAIN_THREAD "lazyfree-lazy-user-del no\n"
+
 #define LIMIT      "200mb"
 #define MOST_OF_IT "100000000" /* items at 1 %: 138 MB */
 
 TEST(memory_of_a_deleted_filter_is_there_for_the_next) {
-    redisContext *c = client(server_start(.config = "maxmemory " LIMIT));
+    redisContext *c = client(server_start(.config = MAIN_THREAD "maxmemory " LIMIT));
     for (int i = 0; i < 10; i++) {
         post(c, "BF.RESERVE", "k", "0.01", MOST_OF_IT);
         post(c, "DEL", "k");
@@ -118,7 +122,7 @@ TEST(memory_of_a_deleted_filter_is_there_for_the_next) {
 }
 
 TEST(deleted_filters_do_not_pile_up) {
-    redisContext *c = client(server_start());
+    redisContext *c = client(server_start(.config = MAIN_THREAD));
     for (int i = 0; i < 100; i++) {
         post(c, "BF.RESERVE", "k", "0.01", MOST_OF_IT);
         post(c, "DEL", "k");
@@ -143,6 +147,7 @@ static long long peak_kib(const struct server *s) {
 
 /* Timers stand still while a server loads: the old data set must not wait for one. */
 TEST(a_full_sync_does_not_hold_two_data_sets) {
+    if (getenv("SERVER_PRELOAD")) SKIP("a sanitizer holds back what is freed");
     struct server *master = server_start(), *replica = server_start();
     redisContext *m = client(master), *r = client(replica);
     expect(m, "OK", "BF.RESERVE", "k", "0.01", "80000000");

@@ -18,133 +18,71 @@
  *
  * Sectors instead of free bits cost one or two per cent of space, and make a
  * question a handful of shifts without a branch. */
-#include "kind.h"
-
-#include "bytes.h"
 #include "chain.h"
-#include "sizing.h"
-
-#define GOLDEN UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
+#include "kinds/lines_loops.h"
 
 #define PROBES_MAX 4
 
-/* Prefetch all lines of this many layers (the newest hold most of the items) ... */
-#define FETCH_WHOLE 2
-/* ... and the first line of this many in all. Older ones are small and cached. */
-#define FETCH_FIRST 8
+/* Of a chain the first lines in so many layers are prefetched. Further lines are
+ * looked at for few items only, and older layers are small and in some cache. */
+#define FETCH_LAYERS 5
 
-/* The finaliser of splitmix64: every bit of the result depends on every bit given. */
-static inline uint64_t mix(uint64_t x) {
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return x ^ x >> 31;
-}
-
-static inline uint64_t probe(uint64_t x, unsigned j) {
-    return j == 0 ? x : mix(x + j * GOLDEN);
-}
-
-static inline unsigned char *line_of(const struct filter *f, uint64_t x) {
-    uint64_t lines = f->bytes / LINE_BYTES;
-    return f->bits + (uint64_t)((unsigned __int128)x * lines >> 64) * LINE_BYTES;
-}
-
-static inline uint64_t pattern_of(uint64_t x) {
-    uint64_t y = (x ^ x >> 32) * GOLDEN;
-    return y ^ y >> 29;
-}
-
-/* Where in its line the bit of sector q is. */
-static inline unsigned bit_in_line(uint64_t pattern, unsigned sectors, unsigned q) {
-    unsigned width = sectors == 8 ? 6 : sectors == 4 ? 7 : 8; /* log2(512 / sectors) */
-    unsigned in_sector = (unsigned)(pattern >> (width * q)) & ((1u << width) - 1);
-    return (q << width) + in_sector;
-}
-
-/* The AND of the item's bits: 1 if all are set. */
-static inline uint64_t all_set(const unsigned char *line, uint64_t pattern,
-                               unsigned sectors) {
-    uint64_t set = 1;
-    for (unsigned q = 0; q < sectors; q++) {
-        unsigned bit = bit_in_line(pattern, sectors, q);
-        set &= load_u64(line + bit / 64 * 8) >> (bit & 63);
-    }
-    return set;
-}
-
-static inline void set_all(unsigned char *line, uint64_t pattern, unsigned sectors) {
-    for (unsigned q = 0; q < sectors; q++) {
-        unsigned bit = bit_in_line(pattern, sectors, q);
-        unsigned char *word = line + bit / 64 * 8;
-        store_u64(word, load_u64(word) | UINT64_C(1) << (bit & 63));
-    }
-}
-
-/* The number of sectors as a constant, so that the loops above unroll. */
-static inline uint64_t line_has(const unsigned char *line, uint64_t pattern,
-                                unsigned sectors) {
-    if (sectors == 8) return all_set(line, pattern, 8);
-    if (sectors == 4) return all_set(line, pattern, 4);
-    return all_set(line, pattern, 2);
-}
-
-static inline void line_set(unsigned char *line, uint64_t pattern, unsigned sectors) {
-    if (sectors == 8)
-        set_all(line, pattern, 8);
-    else if (sectors == 4)
-        set_all(line, pattern, 4);
-    else
-        set_all(line, pattern, 2);
-}
-
-static inline bool layer_has(const struct filter *f, uint64_t x) {
-    for (unsigned j = 0; j < f->probes; j++) {
-        uint64_t x_j = probe(x, j);
-        if (!line_has(line_of(f, x_j), pattern_of(x_j), f->sectors)) return false;
-    }
-    return true;
+/* For blocks of items. A single one is not worth the vectors' start. */
+static const struct lines_loops *loops(size_t n) {
+#ifdef __x86_64__
+    if (n > 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return &lines_avx2;
+#endif
+    (void)n;
+    return &lines_plain;
 }
 
 static void lines_hash(const struct chain *c, const struct item *items, size_t n,
                        struct hashed *out) {
+    loops(n)->hash(&c->secret, items, n, out);
+}
+
+/* In line: to gcc, a function that only prefetches does nothing, and its calls go. */
+INLINE void fetch_layer(const struct filter *f, unsigned probes, const struct hashed *items,
+                        size_t n) {
+    unsigned char *bits = f->bits;
+    uint64_t lines = f->bytes / LINE_BYTES;
     for (size_t i = 0; i < n; i++)
-        out[i].x = siphash13(&c->secret, items[i].bytes, items[i].length);
+        for (unsigned j = 0; j < probes; j++)
+            __builtin_prefetch(line_of(bits, lines, probe(items[i].x, j)));
 }
 
 static void lines_prefetch(const struct filter *layers, size_t nlayers,
                            const struct hashed *items, size_t n) {
-    size_t first = nlayers > FETCH_FIRST ? nlayers - FETCH_FIRST : 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = nlayers; l-- > first;) {
-            unsigned probes = l + FETCH_WHOLE >= nlayers ? layers[l].probes : 1;
-            for (unsigned j = 0; j < probes; j++)
-                __builtin_prefetch(line_of(&layers[l], probe(items[i].x, j)));
-        }
+    if (nlayers == 1) fetch_layer(layers, layers->probes, items, n);
+    for (size_t age = 0; nlayers > 1 && age < nlayers && age < FETCH_LAYERS; age++)
+        fetch_layer(&layers[nlayers - 1 - age], 1, items, n);
 }
 
 static void lines_ask(const struct filter *layers, size_t nlayers,
                       const struct hashed *items, size_t n, uint8_t *maybe) {
-    for (size_t i = 0; i < n; i++) {
-        bool found = false;
-        for (size_t l = nlayers; l-- > 0 && !found;)
-            found = layer_has(&layers[l], items[i].x);
-        maybe[i] = found;
+    if (n == 1) {
+        *maybe = lines_ask_one(layers, nlayers, items[0]);
+        return;
+    }
+    while (n > 0) {
+        size_t block = n < LINES_BLOCK ? n : LINES_BLOCK;
+        loops(block)->ask(layers, nlayers, items, block, maybe);
+        items += block;
+        maybe += block;
+        n -= block;
     }
 }
 
-/* Every line is looked at before it is written to: a line that has the bits
- * stays clean, for the caches and for a snapshot that shares its page. */
 static bool lines_add(struct filter *f, struct hashed item) {
-    bool changed = false;
-    for (unsigned j = 0; j < f->probes; j++) {
-        uint64_t x_j = probe(item.x, j);
-        unsigned char *line = line_of(f, x_j);
-        uint64_t pattern = pattern_of(x_j);
-        if (line_has(line, pattern, f->sectors)) continue;
-        line_set(line, pattern, f->sectors);
-        changed = true;
-    }
+    uint8_t changed = 1;
+    loops(1)->add(f, &item, 1, &changed);
     return changed;
+}
+
+static void lines_add_many(struct filter *f, const struct hashed *items, size_t n,
+                           uint8_t *changed) {
+    loops(n)->add(f, items, n, changed);
 }
 
 /* The part of what is left of the error that layer number i may spend. Searched
@@ -217,4 +155,5 @@ const struct kind kind_lines = {
     .prefetch = lines_prefetch,
     .ask = lines_ask,
     .add = lines_add,
+    .add_many = lines_add_many,
 };

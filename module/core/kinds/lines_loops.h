@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lines_loops.h - what the native kind does with every item of a block.
+ *
+ * There are several forms of it, with the same answers and the same bytes: plain C
+ * for every processor, which the others are measured by, and one for each sort of
+ * vectors that pays. lines.c chooses one for each block of items.
+ *
+ * This text is compiled once for each form. The file that includes it defines
+ * LINES_LOOPS, the name of the form, and brings what an item's bits in one line look
+ * like there:
+ *
+ *     struct bits bits_of(pattern, sectors)
+ *     bool line_has(line, bits, sectors)   are all of them set?
+ *     bool line_set(line, bits, sectors)   sets them; false if all were, and then
+ *                                          nothing is written
+ *
+ * What belongs to a layer is worked out once for all items, and what belongs to an
+ * item once for many layers: a layer is asked about all items before the next. */
+#ifndef BLOOM_LINES_LOOPS_H
+#define BLOOM_LINES_LOOPS_H
+
+#include "kind.h"
+#include "sizing.h"
+
+/* Items in a block, from 1 to so many. */
+#define LINES_BLOCK 64
+
+struct lines_loops {
+    void (*hash)(const struct secret *secret, const struct item *items, size_t n,
+                 struct hashed *out);
+    void (*ask)(const struct filter *layers, size_t nlayers, const struct hashed *items,
+                size_t n, uint8_t *maybe);
+    void (*add)(struct filter *layer, const struct hashed *items, size_t n,
+                uint8_t *changed);
+};
+
+extern const struct lines_loops lines_plain;
+
+/* A single item, without the cost of a block: ask() in plain C for n = 1. */
+bool lines_ask_one(const struct filter *layers, size_t nlayers, struct hashed item);
+
+#ifdef __x86_64__
+extern const struct lines_loops lines_avx2;
+#endif
+
+/* So small, and called so often, that a call would be the larger part of them; and
+ * the number of sectors has to arrive in them as a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define GOLDEN UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
+
+/* The finaliser of splitmix64: every bit of the result depends on every bit given. */
+INLINE uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+/* x_j: what chooses an item's line number j, and the bits in it. */
+INLINE uint64_t probe(uint64_t x, unsigned j) {
+    return j == 0 ? x : mix(x + j * GOLDEN);
+}
+
+INLINE unsigned char *line_of(unsigned char *bits, uint64_t lines, uint64_t x) {
+    return bits + (uint64_t)((unsigned __int128)x * lines >> 64) * LINE_BYTES;
+}
+
+INLINE uint64_t pattern_of(uint64_t x) {
+    uint64_t y = (x ^ x >> 32) * GOLDEN;
+    return y ^ y >> 29;
+}
+
+#endif
+
+/* ---- the text, for the file that says LINES_LOOPS ---- */
+
+#ifdef LINES_LOOPS
+
+/* A set of items: bit i is item i of the block. */
+typedef uint64_t set;
+
+/* Which of those items have all their bits in line number j. Nothing here depends on
+ * an answer, so the processor can look at many lines at once. `bits` are those of
+ * line 0, by item. */
+INLINE set which_have(const struct filter *f, unsigned sectors, unsigned j,
+                      const struct hashed *items, const struct bits *bits, set of) {
+    unsigned char *start = f->bits;
+    uint64_t lines = f->bytes / LINE_BYTES;
+    set have = 0;
+    for (; of != 0; of &= of - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(of);
+        uint64_t x_j = probe(items[i].x, j);
+        const unsigned char *line = line_of(start, lines, x_j);
+        bool has = j == 0 ? line_has(line, bits[i], sectors)
+                          : line_has(line, bits_of(pattern_of(x_j), sectors), sectors);
+        have |= (set)has << i;
+    }
+    return have;
+}
+
+/* Which of the open items a layer has. Their bits are worked out anew if the layer
+ * before had another number of sectors. */
+INLINE set ask_layer(const struct filter *f, unsigned sectors, bool anew,
+                     const struct hashed *items, size_t n, struct bits *bits, set open) {
+    for (size_t i = 0; anew && i < n; i++)
+        bits[i] = bits_of(pattern_of(items[i].x), sectors);
+    set have = which_have(f, sectors, 0, items, bits, open);
+    for (unsigned j = 1; j < f->probes && have != 0; j++)
+        have = which_have(f, sectors, j, items, bits, have);
+    return have;
+}
+
+static void ask_chain(const struct filter *layers, size_t nlayers,
+                      const struct hashed *items, size_t n, uint8_t *maybe) {
+    struct bits bits[LINES_BLOCK];
+    set open = ~(set)0 >> (LINES_BLOCK - n);
+    unsigned sectors = 0;
+    for (const struct filter *f = layers + nlayers; f-- > layers && open != 0;) {
+        bool anew = f->sectors != sectors;
+        sectors = f->sectors;
+        if (sectors == 8)
+            open &= ~ask_layer(f, 8, anew, items, n, bits, open);
+        else if (sectors == 4)
+            open &= ~ask_layer(f, 4, anew, items, n, bits, open);
+        else
+            open &= ~ask_layer(f, 2, anew, items, n, bits, open);
+    }
+    for (size_t i = 0; i < n; i++)
+        maybe[i] = !(open >> i & 1);
+}
+
+/* One layer with one line an item: nothing to remember between lines or layers. */
+INLINE void ask_lines(const struct filter *f, unsigned sectors, const struct hashed *items,
+                      size_t n, uint8_t *maybe) {
+    unsigned char *start = f->bits;
+    uint64_t lines = f->bytes / LINE_BYTES;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = items[i].x;
+        struct bits bits = bits_of(pattern_of(x), sectors);
+        maybe[i] = line_has(line_of(start, lines, x), bits, sectors);
+    }
+}
+
+static void ask_all(const struct filter *layers, size_t nlayers, const struct hashed *items,
+                    size_t n, uint8_t *maybe) {
+    if (nlayers > 1 || layers->probes > 1)
+        ask_chain(layers, nlayers, items, n, maybe);
+    else if (layers->sectors == 8)
+        ask_lines(layers, 8, items, n, maybe);
+    else if (layers->sectors == 4)
+        ask_lines(layers, 4, items, n, maybe);
+    else
+        ask_lines(layers, 2, items, n, maybe);
+}
+
+INLINE void add_to_layer(struct filter *f, unsigned sectors, const struct hashed *items,
+                         size_t n, uint8_t *changed) {
+    unsigned char *bits = f->bits;
+    uint64_t lines = f->bytes / LINE_BYTES;
+    unsigned probes = f->probes;
+    for (size_t i = 0; i < n; i++) {
+        if (!changed[i]) continue;
+        bool touched = false;
+        for (unsigned j = 0; j < probes; j++) {
+            uint64_t x_j = probe(items[i].x, j);
+            unsigned char *line = line_of(bits, lines, x_j);
+            touched |= line_set(line, bits_of(pattern_of(x_j), sectors), sectors);
+        }
+        changed[i] = touched;
+    }
+}
+
+static void add_all(struct filter *f, const struct hashed *items, size_t n,
+                    uint8_t *changed) {
+    if (f->sectors == 8)
+        add_to_layer(f, 8, items, n, changed);
+    else if (f->sectors == 4)
+        add_to_layer(f, 4, items, n, changed);
+    else
+        add_to_layer(f, 2, items, n, changed);
+}
+
+const struct lines_loops LINES_LOOPS = {hash_all, ask_all, add_all};
+
+#endif

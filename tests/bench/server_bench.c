@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server_bench.c - what BF.* costs on a real server, beside its own commands.
+ *
+ *     SERVER=/path/to/redis-server MODULE=./bulwark.so PEER=/path/to/other.so
+ *
+ * The server runs on one processor, this client on another. In each round every
+ * command has its turn, ours and the peer's in alternation; the best round counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "rdb.h"
+#include "target.h"
+#include "traffic.h"
+
+#define STRANGERS         (UINT64_C(1) << 48) /* items from here on are in no filter */
+#define SERVERS_PROCESSOR 0
+#define CLIENTS_PROCESSOR 1
+
+/* Rounds whose adds fit into the smallest filter. */
+#define FEW 3
+
+static const double sizes[] = {1e6, 1e7, 1e8};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/* A command under measurement, and what it is compared with. */
+struct job {
+    const char *command;
+    size_t items; /* in a request */
+    enum { SERVERS_OWN, QUESTION, ADD } sort;
+    const char *key; /* of the server's own */
+    const char *beside;
+    size_t beside_items;
+    size_t requests, in_flight;
+};
+
+static const struct job jobs[] = {
+    {"EXISTS", 0, SERVERS_OWN, "text", NULL, 0, 20000, 64},
+    {"GET", 0, SERVERS_OWN, "text", NULL, 0, 20000, 64},
+    {"SISMEMBER", 1, SERVERS_OWN, "three", NULL, 0, 20000, 64},
+    {"SMISMEMBER", 10, SERVERS_OWN, "three", NULL, 0, 5000, 64},
+    {"SMISMEMBER", 100, SERVERS_OWN, "three", NULL, 0, 1000, 16},
+    {"BF.EXISTS", 1, QUESTION, NULL, "SISMEMBER", 1, 20000, 64},
+    {"BF.ADD", 1, ADD, NULL, "SISMEMBER", 1, 20000, 64},
+    {"BF.MEXISTS", 10, QUESTION, NULL, "SMISMEMBER", 10, 5000, 64},
+    {"BF.MEXISTS", 100, QUESTION, NULL, "SMISMEMBER", 100, 1000, 16},
+    {"BF.MADD", 10, ADD, NULL, "SMISMEMBER", 10, 3000, 64},
+    {"BF.MADD", 100, ADD, NULL, "SMISMEMBER", 100, 400, 16},
+};
+#define JOBS (sizeof jobs / sizeof *jobs)
+
+/* A server with one module, and the best that was seen. The server's own commands
+ * have their place under the first size. */
+struct contender {
+    struct target target;
+    uint64_t inside[SIZES]; /* items in the filter of that size */
+    struct outcome best[SIZES][JOBS];
+    double cpu[SIZES][JOBS]; /* the least seconds that the server computed for it */
+};
+
+static struct script script;
+static uint64_t stranger = STRANGERS;
+
+static size_t sizes_measured(void) {
+    return is_quick() ? 1 : SIZES;
+}
+
+static unsigned rounds(void) {
+    return is_quick() ? 20 : 25;
+}
+
+/* Items that all the adds of one round bring. */
+static uint64_t added_in_a_round(void) {
+    uint64_t sum = 0;
+    for (size_t j = 0; j < JOBS; j++)
+        if (jobs[j].sort == ADD) sum += jobs[j].requests * jobs[j].items;
+    return sum;
+}
+
+/* ---- filters ---- */
+
+static void name_of(char key[16], size_t size) {
+    snprintf(key, 16, "f%zu", size);
+}
+
+static void fill(struct contender *c, size_t size, uint64_t n) {
+    char key[16];
+    name_of(key, size);
+    for (uint64_t *inside = &c->inside[size]; *inside < n;) {
+        size_t requests = (size_t)((n - *inside) / 100 < 2000 ? (n - *inside) / 100 : 2000);
+        if (requests == 0) break;
+        write_script(&script, "BF.MADD", key, 100, *inside, requests);
+        run_script(c->target.fd, &script, 64);
+        *inside += requests * 100;
+    }
+}
+
+/* A filter with room for the adds of so many rounds. */
+static void make(struct contender *c, size_t size, unsigned for_rounds) {
+    char key[16];
+    name_of(key, size);
+    ask_target(c->target.fd, "DEL %s", key);
+    ask_target(c->target.fd, "BF.RESERVE %s 0.01 %.0f NONSCALING", key, sizes[size]);
+    c->inside[size] = 0;
+    fill(c, size, (uint64_t)sizes[size] - for_rounds * added_in_a_round());
+}
+
+/* ---- rounds ---- */
+
+static void run_job(struct contender *c, size_t size, size_t j) {
+    const struct job *job = &jobs[j];
+    char key[16];
+    name_of(key, size);
+    uint64_t *from = job->sort == ADD ? &c->inside[size] : &stranger;
+    write_script(&script, job->command, job->key ? job->key : key, job->items, *from,
+                 job->requests);
+    *from += job->requests * job->items;
+
+    double before = target_cpu(&c->target);
+    struct outcome o = run_script(c->target.fd, &script, job->in_flight);
+    double cpu = target_cpu(&c->target) - before;
+    struct outcome *best = &c->best[size][j];
+    if (best->seconds == 0 || o.seconds < best->seconds) *best = o;
+    if (c->cpu[size][j] == 0 || cpu < c->cpu[size][j]) c->cpu[size][j] = cpu;
+}
+
+/* The smallest filter is made anew now and then: the adds of all rounds would not fit. */
+static void run_round(struct contender *c, unsigned round) {
+    for (size_t j = 0; j < JOBS; j++)
+        if (jobs[j].sort == SERVERS_OWN) run_job(c, 0, j);
+    for (size_t size = 0; size < sizes_measured(); size++) {
+        if (size == 0 && round % FEW == 0)
+            make(c, size, FEW);
+        else if (round == 0)
+            make(c, size, rounds());
+        for (size_t j = 0; j < JOBS; j++)
+            if (jobs[j].sort != SERVERS_OWN) run_job(c, size, j);
+    }
+}
+
+/* ---- showing ---- */
+
+static double per_second(const struct outcome *o, const struct job *job) {
+    return (double)job->requests / o->seconds;
+}
+
+/* The job that it stands beside, or NULL. */
+static const struct job *beside(const struct job *job) {
+    for (size_t k = 0; job->beside && k < JOBS; k++)
+        if (!strcmp(jobs[k].command, job->beside) && jobs[k].items == job->beside_items)
+            return &jobs[k];
+    return NULL;
+}
+
+/* Its speed as a part of that of what it stands beside; 0: of nothing. */
+static double ratio(const struct contender *c, size_t size, size_t j) {
+    const struct job *other = beside(&jobs[j]);
+    return other ? per_second(&c->best[size][j], &jobs[j]) /
+                       per_second(&c->best[0][other - jobs], other)
+                 : 0;
+}
+
+/* The same of the time that the server computed, whoever else wanted the machine. */
+static double cpu_ratio(const struct contender *c, size_t size, size_t j) {
+    const struct job *other = beside(&jobs[j]);
+    return other ? c->cpu[0][other - jobs] / (double)other->requests / c->cpu[size][j] *
+                       (double)jobs[j].requests
+                 : 0;
+}
+
+static void show_row(const struct contender *c, size_t size, size_t j,
+                     const struct contender *peer, FILE *out) {
+    const struct job *job = &jobs[j];
+    const struct outcome *o = &c->best[size][j];
+    double items = job->sort == SERVERS_OWN ? 0 : sizes[size];
+    double speed = per_second(o, job), part = ratio(c, size, j);
+    double each = speed * (double)(job->items ? job->items : 1);
+
+    char filter[16] = "";
+    if (items > 0) snprintf(filter, sizeof filter, "%g", items);
+    printf("  %-8s %-11s %4zu %9.0f %8.2f %7.0f %6.0f %6.0f", filter, job->command,
+           job->items, speed, each / 1e6, o->p50 * 1e6, o->p99 * 1e6, o->p999 * 1e6);
+    printf(" %6.2f", c->cpu[size][j] / (double)job->requests * 1e6);
+    if (part > 0)
+        printf("   %5.2f (cpu %4.2f) of %s", part, cpu_ratio(c, size, j), job->beside);
+    if (peer && part > 0)
+        printf("   peer: %5.2f, we are %.2f x", ratio(peer, size, j),
+               speed / per_second(&peer->best[size][j], job));
+    printf("\n");
+    fprintf(out, "%s,%s,%.0f,%s,%zu,%zu,%.0f,%.0f,%.4f,%.4f,%.1f,%.1f,%.1f\n",
+            c->target.version, c->target.name, items, job->command, job->items,
+            job->in_flight, speed, each, part, cpu_ratio(c, size, j), o->p50 * 1e6,
+            o->p99 * 1e6, o->p999 * 1e6);
+}
+
+static void show(const struct contender *c, const struct contender *peer, FILE *out) {
+    printf("\n%s, %s, 16-byte items, the best of %u rounds\n", c->target.version,
+           c->target.name, rounds());
+    printf("  filter   command    items requests/s M items/s  p50 us    p99  p99.9 cpu us  "
+           " beside\n");
+    for (size_t j = 0; j < JOBS; j++)
+        if (jobs[j].sort == SERVERS_OWN) show_row(c, 0, j, NULL, out);
+    for (size_t size = 0; size < sizes_measured(); size++)
+        for (size_t j = 0; j < JOBS; j++)
+            if (jobs[j].sort != SERVERS_OWN) show_row(c, size, j, peer, out);
+}
+
+/* ---- all of it ---- */
+
+static const char *setting(const char *name, const char *otherwise) {
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+static void start(struct contender *c, const char *name, const char *module) {
+    char *path = realpath(module, NULL);
+    if (!path) die("no module %s", module);
+    c->target.name = name;
+    c->target.binary = setting("SERVER", "redis-server");
+    c->target.module = path;
+    target_start(&c->target, SERVERS_PROCESSOR);
+    ask_target(c->target.fd, "SADD three anna bob carol");
+    ask_target(c->target.fd, "SET text abc");
+}
+
+int main(void) {
+    static struct contender both[2];
+    const char *peer = setting("PEER", NULL);
+    size_t n = peer ? 2 : 1;
+    refuse_slow_build();
+    pin_to(CLIENTS_PROCESSOR);
+    start(&both[0], "bulwark", setting("MODULE", "./bulwark.so"));
+    if (peer) start(&both[1], "peer", peer);
+
+    describe_build(stdout, "");
+    FILE *out = open_results("server.csv"), *saves = open_results("rdb.csv");
+    describe_build(out, "# ");
+    fprintf(out, "server,module,filter_items,command,items,in_flight,requests_per_s,"
+                 "items_per_s,of_beside,cpu_of_beside,p50_us,p99_us,p999_us\n");
+    for (unsigned round = 0; round < rounds(); round++)
+        for (size_t i = 0; i < n; i++)
+            run_round(&both[i], round);
+    for (size_t i = 0; i < n; i++)
+        show(&both[i], i == 0 && peer ? &both[1] : NULL, out);
+
+    rdb_head(saves);
+    for (size_t i = 0; i < n; i++)
+        rdb_measure(&both[i].target, saves);
+    fclose(out);
+    fclose(saves);
+    return 0;
+}
