@@ -184,7 +184,7 @@ fuzz: $(MODULE) $(fuzzers)
 	fi
 
 libfuzzer: $(targets:%=$B/%-libfuzzer)
-	for t in codec chain; do \
+	for t in $(filter-out commands,$(targets)); do \
 	    mkdir -p build/fuzz/$$t && \
 	    $B/$$t-libfuzzer -max_total_time=$(SECONDS) build/fuzz/$$t tests/fuzz/corpus/$$t || exit 1; \
 	done

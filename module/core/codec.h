@@ -48,7 +48,7 @@
  *   complete: no chunks follow. Without it nothing has come yet.
  * - "Bytes that follow" are fewer than the arrays' for a filter that was itself
  *   only partially loaded.
- * - Identity and layer count in every chunk keep the chunks of filters that were
+ * - Identity and layer count in every chunk keep the chunks of native filters that were
  *   made apart, or before and after a growth, from being put together. What was
  *   restored from an older DUMP can't be told from what it was then.
  * - A reader refuses what it doesn't know: another version, a flag, a kind, a

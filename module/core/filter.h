@@ -29,9 +29,9 @@ struct filter {
     uint64_t capacity; /* items it was sized for */
     uint64_t items;    /* items it has accepted */
     double error;      /* its share of the chain's error */
-    double model;      /* the error expected at capacity, <= error */
-    uint16_t probes;   /* lines an item touches */
-    uint16_t sectors;  /* bits an item sets in each of them */
+    double model; /* the error expected at capacity, <= error; foreign kinds: their own */
+    uint16_t probes;  /* lines an item touches */
+    uint16_t sectors; /* bits an item sets in each of them */
     /* The last three mean that for the native kind; others say in kinds/ what they
      * keep there. */
 };

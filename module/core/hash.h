@@ -23,7 +23,7 @@ struct secret {
 uint64_t siphash13(const struct secret *secret, const void *bytes, size_t length);
 
 /* Four at once in less than the time of two: items with equally many whole words of
- * 8 bytes. Only for processors that has_avx2() (vectors.h). */
+ * 8 bytes. Only for processors with AVX2: see lines.c, which asks. */
 void siphash13_four(const struct secret *secret, const struct item items[4],
                     uint64_t hashes[4]);
 

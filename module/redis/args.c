@@ -153,6 +153,7 @@ static bool read_seed(struct parser *p, RedisModuleString *text) {
     wish_for_valkeybloom(p);
     valkeybloom_read_seed((const unsigned char *)seed, &p->wish->seed[0],
                           &p->wish->seed[1]);
+    server_hide_argument(p->ctx, p->at - 1);
     return true;
 }
 

@@ -45,17 +45,22 @@ static size_t add_block(struct adding *a, size_t block, enum chain_full when_ful
 
 /* A followed effect goes where it went on the master. A native filter's goes into the
  * last layer, full or not: there it fitted, or was put over capacity on purpose. A plain
- * foreign filter grows, or refuses, by its product's rule, as it did there. */
+ * foreign filter may come from a master that sends no growth: it grows by its product's
+ * rule, and takes the item all the same if it may not. What the master accepted must not
+ * be denied here, even if the master counts otherwise or has other settings. */
 static enum bloom_status make_room(struct adding *a, enum chain_full *when_full) {
-    bool by_rule = a->v->live->kind->foreign && value_is_plain(a->v);
-    if (server_is_followed(a->ctx) && (!by_rule || a->v->live->missing > 0)) {
+    bool followed = server_is_followed(a->ctx);
+    bool by_rule = a->v->live->kind->foreign && a->v->standing.state == STATE_PLAIN;
+    if (followed && (!by_rule || a->v->live->missing > 0)) {
         *when_full = CHAIN_EXCEED;
         return BLOOM_OK;
     }
     tell(a);
     enum bloom_status status = grow(a->ctx, a->name, a->v);
     a->growths += status >= 0;
-    return status;
+    if (status >= 0 || !followed) return status;
+    *when_full = CHAIN_EXCEED;
+    return BLOOM_OK;
 }
 
 /* Adds the items in order. On a refusal those before it stay, and are told of. */
@@ -82,12 +87,6 @@ static void announce_all(const struct adding *a) {
     for (size_t i = 0; i < a->growths; i++)
         announce(a->ctx, a->name, "bf.grow");
     if (a->changed > 0) announce(a->ctx, a->name, "bf.add");
-}
-
-/* What a followed command can't do its master couldn't do either. It isn't told: an
- * error from a replica is a reason for alarm. */
-static int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status) {
-    return server_is_followed(ctx) ? reply_ok(ctx) : reply_refusal(ctx, status);
 }
 
 /* Finds the filter, or makes it: as BF.INSERT says, else by the settings. False if it
@@ -164,7 +163,7 @@ int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!read_insert(ctx, argv, argc, &insert)) return REDISMODULE_OK; /* It replied. */
     if (insert.wish.has_seed && argc == insert.first_item + 1 &&
         !key_exists(ctx, argv[1]) &&
-        load_data(ctx, argv[1], argv[insert.first_item], NULL) == BLOOM_OK)
+        load_data(ctx, argv[1], argv[insert.first_item], &insert.wish, NULL) == BLOOM_OK)
         return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
     return add_many(ctx, argv[1], &insert, argv + insert.first_item,
                     argc - insert.first_item);

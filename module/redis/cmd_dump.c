@@ -12,8 +12,6 @@
  * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
  * from whichever version; a header also with the iterator 0, which old AOF files have.
  * While it is only partially there, it comes as ours, which can say so. */
-#include <stdlib.h>
-
 #include "commands.h"
 #include "core/codec.h"
 #include "core/codec_redisbloom.h"
@@ -150,7 +148,9 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     struct chain *c = l->v->live;
     enum bloom_status status = codec_read_growth(c, l->bytes, l->length, &plan, why);
     if (status >= 0) status = chain_grow(c, &plan);
-    if (status >= 0) stats_layer_came(&c->layers[c->nlayers - 1]);
+    if (status < 0) return status;
+    stats_layer_came(&c->layers[c->nlayers - 1]);
+    if (c->kind->foreign) settle_type(l->ctx, l->name);
     return status;
 }
 
@@ -194,13 +194,12 @@ static enum bloom_status load(struct loading *l, const char **why) {
  * next add would make one that denies what this one held: as with a broken RDB file,
  * the server can't go on. */
 static void follow_refusal(const struct loading *l, const char *why) {
+    enum codec_record record = codec_record_type(l->bytes, l->length);
+    if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->v)
+        server_end(l->ctx, "BF.LOADCHUNK", why);
     RedisModule_Log(l->ctx, "warning",
                     "BF.LOADCHUNK from the master or the AOF refused: %s.",
                     why ? why : "there is no such filter");
-    enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (!is_record(l) || record == CODEC_GROWTH || record == CODEC_CHUNK || l->v) return;
-    RedisModule_Log(l->ctx, "warning", "Ending: the filter would be missing.");
-    exit(1);
 }
 
 /* BF.LOADCHUNK key iterator data

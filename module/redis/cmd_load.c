@@ -4,7 +4,9 @@
  * To its replicas (and to the AOF, until that is rewritten) valkey-bloom sends a client's
  * BF.LOAD as a BF.INSERT with the data as the one item of a new filter. Taken at its word
  * that would be another filter, which denies every item. So such an item is looked at: if
- * it is a filter, that is what was meant. */
+ * it is a filter with the seed, capacity and expansion that came with it, that is what was
+ * meant. Who chooses an item can't know a random seed beforehand; valkey-bloom's fixed
+ * seed is public, and a filter with it can be played anyway. */
 #include "commands.h"
 #include "core/codec_valkeybloom.h"
 #include "keyspace.h"
@@ -12,8 +14,17 @@
 #include "replicate.h"
 #include "reply.h"
 
+static bool is_meant(const struct chain *c, const struct wish *wish) {
+    const struct secret *seed = wish->seed;
+    return c->secret.k0 == seed[0].k0 && c->secret.k1 == seed[0].k1 &&
+           c->secret2.k0 == seed[1].k0 && c->secret2.k1 == seed[1].k1 &&
+           chain_capacity(c) == (uint64_t)wish->capacity &&
+           c->expansion == (uint32_t)wish->expansion;
+}
+
 enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
-                            RedisModuleString *data, const char **why) {
+                            RedisModuleString *data, const struct wish *wish,
+                            const char **why) {
     size_t length;
     const char *bytes = RedisModule_StringPtrLen(data, &length), *ignored;
     struct chain *c;
@@ -22,7 +33,9 @@ enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
     if (status < 0) return status;
 
     struct value *v = NULL;
-    if (!server_is_followed(ctx)) status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
+    if (wish && !is_meant(c, wish)) status = BLOOM_CORRUPT;
+    if (status >= 0 && !server_is_followed(ctx))
+        status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
     if (status >= 0) status = chain_take_arrays(c);
     if (status >= 0 && !(v = value_new(c))) status = BLOOM_NO_MEMORY;
     memory_must_follow(ctx, status);
@@ -49,8 +62,7 @@ int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (v) return reply_error(ctx, "BUSYKEY Target key name already exists.");
 
     const char *why = NULL;
-    enum bloom_status status = load_data(ctx, argv[1], data, &why);
-    if (status < 0 && server_is_followed(ctx) && why)
-        RedisModule_Log(ctx, "warning", "BF.LOAD refused: %s", why);
+    enum bloom_status status = load_data(ctx, argv[1], data, NULL, &why);
+    if (status < 0 && server_is_followed(ctx)) server_end(ctx, "BF.LOAD", why);
     return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
 }

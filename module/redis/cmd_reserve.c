@@ -17,7 +17,7 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     struct value *v;
     enum bloom_status status = create(ctx, argv[1], &wish, &v);
-    if (status < 0) return reply_refusal(ctx, status);
+    if (status < 0) return reply_unless_followed(ctx, status);
     announce(ctx, argv[1], "bf.reserve");
     return reply_ok(ctx);
 }

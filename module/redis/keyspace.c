@@ -61,11 +61,17 @@ void settle_type(RedisModuleCtx *ctx, RedisModuleString *name) {
     RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
     struct value *v = RedisModule_ModuleTypeGetValue(key), *other;
     if (type != type_for(v) && (other = stand_in(v->live)) != NULL) {
-        mstime_t expiry = RedisModule_GetExpire(key);
-        stats_value_came(other);
-        RedisModule_ModuleTypeReplaceValue(key, type, other, NULL);
-        RedisModule_ModuleTypeSetValue(key, type_for(v), v);
-        if (expiry != REDISMODULE_NO_EXPIRE) RedisModule_SetExpire(key, expiry);
+        bool exact = RedisModule_GetAbsExpire != NULL; /* from 6.2 on */
+        mstime_t expiry =
+            exact ? RedisModule_GetAbsExpire(key) : RedisModule_GetExpire(key);
+        if (RedisModule_ModuleTypeReplaceValue(key, type, other, NULL) != REDISMODULE_OK) {
+            value_free(other);
+        } else {
+            stats_value_came(other);
+            RedisModule_ModuleTypeSetValue(key, type_for(v), v);
+            if (expiry != REDISMODULE_NO_EXPIRE)
+                (exact ? RedisModule_SetAbsExpire : RedisModule_SetExpire)(key, expiry);
+        }
     }
     RedisModule_CloseKey(key);
 }
@@ -136,6 +142,7 @@ enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     enum bloom_status status = add_layer(ctx, v->live, 0);
     if (status < 0) return status;
     stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
-    if (!v->live->kind->foreign) replicate_growth(ctx, name, v->live);
+    replicate_growth(ctx, name, v->live);
+    if (v->live->kind->foreign) settle_type(ctx, name);
     return BLOOM_OK;
 }

@@ -48,13 +48,13 @@ struct wish {
 enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
                          const struct wish *wish, struct value **v);
 
-/* Makes a filter from the data of valkey-bloom's BF.LOAD, likewise. why may be NULL. */
+/* Makes a filter from the data of valkey-bloom's BF.LOAD, likewise. With a wish it has to
+ * have the wish's seed, capacity and expansion. why may be NULL. */
 enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
-                            RedisModuleString *data, const char **why);
+                            RedisModuleString *data, const struct wish *wish,
+                            const char **why);
 
-/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows.
- * Replicas of a foreign filter are not told: they come to the same layer by its rules,
- * when the item comes for which there was no room. */
+/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows. */
 enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
 #endif

@@ -44,6 +44,14 @@ int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status) {
     return RedisModule_ReplyWithError(ctx, words_for(status));
 }
 
+int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status) {
+    if (!server_is_followed(ctx)) return reply_refusal(ctx, status);
+    RedisModule_Log(ctx, "warning",
+                    "A command of the master's or the AOF's was refused: %s.",
+                    words_for(status));
+    return reply_ok(ctx);
+}
+
 int reply_error(RedisModuleCtx *ctx, const char *words) {
     return RedisModule_ReplyWithError(ctx, words);
 }

@@ -14,6 +14,11 @@
  * return. */
 int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status);
 
+/* The same, but a master is not told: what can't be done here couldn't be done there
+ * either, and an error from a replica is a reason for alarm. It gets an OK, and the log
+ * the words. */
+int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status);
+
 /* An error with words of its own: for arguments that can't be read. */
 int reply_error(RedisModuleCtx *ctx, const char *words);
 

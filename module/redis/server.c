@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server.h"
 
+#include <stdlib.h>
+
 struct server server;
 
 #define REDIS_8             0x080000
@@ -48,4 +50,13 @@ void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
     *limit = RedisModule_ServerInfoGetFieldUnsigned(info, "maxmemory", NULL);
     *used = RedisModule_ServerInfoGetFieldUnsigned(info, "used_memory", NULL);
     RedisModule_FreeServerInfo(ctx, info);
+}
+
+void server_end(RedisModuleCtx *ctx, const char *command, const char *why) {
+    RedisModule_Log(
+        ctx, "warning",
+        "%s from the master or the AOF refused: %s. Ending: the filter would be "
+        "missing.",
+        command, why ? why : "it makes no sense");
+    exit(1);
 }

@@ -17,7 +17,7 @@ static void add(_Atomic uint64_t *sum, uint64_t n) {
 
 static void count_value(const struct value *v, uint64_t sign) {
     add(&filters, sign);
-    add(&of_kind[v->live->kind->id], sign);
+    if (v->live->kind->id < KIND_IDS) add(&of_kind[v->live->kind->id], sign);
     add(&bytes, sign * value_memory(v));
     add(&items, sign * chain_items(v->live));
     add(&layers, sign * v->live->nlayers);

@@ -51,14 +51,16 @@ static void send_continuation(struct move *m) {
     master_send(m->master, "BF.ADD", json_text(filter, "key"), text_of("more:%d", i));
 }
 
+/* What a full filter of the master's refused is sent on all the same, and taken here:
+ * whether the master had other settings can't be seen, and its items must not be denied. */
 static void must_all_have_continued(struct move *m) {
     JSON_EACH(filter, m->filters) {
         const char *key = json_text(filter, "key");
         test_case("%s", key);
-        must_have_continued(m->c, key, m->folder, filter);
+        if (!strstr(key, "nonscaling"))
+            must_have_continued(m->c, key, m->folder, filter);
         for (int i = 0; i < 300; i += 7)
-            if (strncmp(key, "nonscaling", 10) != 0 && !strstr(key, "nonscaling"))
-                expect(m->c, "1", "BF.EXISTS", key, text_of("more:%d", i));
+            expect(m->c, "1", "BF.EXISTS", key, text_of("more:%d", i));
     }
 }
 
@@ -180,8 +182,9 @@ static void check_creations(struct move *m) {
     expect(m->c, "[1, 1]", "BF.MEXISTS", "by madd", "anna", "bob");
     expect(m->c, "[1, 1]", "BF.MEXISTS", "loose", "anna", "bob");
     expect(m->c, "[1, 1]", "BF.MEXISTS", "looser", "anna", "NOCREATE");
-    expect(m->c, "[1, 1, 1]", "BF.MEXISTS", "nonscaling", "1", "2", "3");
-    expect(m->c, "3", "BF.CARD", "nonscaling");
+    /* The master may have taken what it has no room for here: it must not be denied. */
+    expect(m->c, "[1, 1, 1, 1, 1, 1]", "BF.MEXISTS", "nonscaling", "1", "2", "3", "4", "5",
+           "6");
 }
 
 TEST(filters_made_in_the_stream_are_redisblooms_whatever_the_settings) {
@@ -252,7 +255,8 @@ TEST(a_bf_load_in_disguise_is_seen_through) {
         filter = filter->next;
     struct file data =
         file_read(folder_file(m.folder, json_text(json_need(filter, "bf_load"), "file")));
-    static const char seed[33] = "0123456789abcdef0123456789ABCDEF";
+    enum { SEED_AT = 51 }; /* in the data: see the drawing in codec_valkeybloom.h */
+    const char *seed = data.bytes + SEED_AT;
     const char *argv[] = {"BF.INSERT", "loaded",     "CAPACITY", "6300",    "ERROR",
                           "0.01",      "TIGHTENING", "0.5",      "SEED",    seed,
                           "EXPANSION", "2",          "ITEMS",    data.bytes};

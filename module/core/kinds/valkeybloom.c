@@ -123,6 +123,10 @@ static const char *valkeybloom_chain_flaw(const struct chain *c) {
         return "the tightening ratio is not between 0 and 1";
     if (c->identity != valkeybloom_identity(&c->secret, &c->secret2))
         return "its identity is not that of its seed";
+    /* valkey-bloom stores no rates of layers: they have to come out again. */
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        if (c->layers[i].error != valkeybloom_error(c, i))
+            return "the error rate of a layer doesn't follow from its number";
     return NULL;
 }
 
