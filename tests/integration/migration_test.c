@@ -57,8 +57,7 @@ static void must_all_have_continued(struct move *m) {
     JSON_EACH(filter, m->filters) {
         const char *key = json_text(filter, "key");
         test_case("%s", key);
-        if (!strstr(key, "nonscaling"))
-            must_have_continued(m->c, key, m->folder, filter);
+        if (!strstr(key, "nonscaling")) must_have_continued(m->c, key, m->folder, filter);
         for (int i = 0; i < 300; i += 7)
             expect(m->c, "1", "BF.EXISTS", key, text_of("more:%d", i));
     }
