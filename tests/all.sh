@@ -40,6 +40,12 @@ stage 'unit, sanitized' make -s unit SAN=$san
 stage 'fuzz corpora, sanitized' make -s replay SAN=$san
 stage 'integration' make -s integration SERVER="$server"
 stage 'integration, sanitized module' make -s integration SAN=$san
+if deps/get.sh arm64; then
+    stage 'unit, on emulated arm64' make -s arm64
+else
+    skipped=$((skipped + 1))
+    echo 'unit, on emulated arm64: skipped, no cross compiler to be had'
+fi
 
 printf '%d passed, %d failed' "$passed" "$failed"
 [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
