@@ -264,3 +264,38 @@ TEST(a_bf_load_in_disguise_is_seen_through) {
     promote(&m);
     must_be_fixture(m.c, "loaded", filter);
 }
+
+/* Whoever chooses an item of valkey-bloom's could choose one that is a filter: it has to
+ * have the seed of the filter that it goes into, which nobody knows beforehand. */
+TEST(an_item_that_looks_like_a_filter_stays_an_item) {
+    struct move m = begin(&folders[8], NULL);
+    const struct json *filter = m.filters->first;
+    while (strcmp(json_text(filter, "name"), "default_grown") != 0)
+        filter = filter->next;
+    struct file data =
+        file_read(folder_file(m.folder, json_text(json_need(filter, "bf_load"), "file")));
+    static const char seed[33] = "0123456789abcdef0123456789ABCDEF";
+    const char *argv[] = {"BF.INSERT", "theirs",     "CAPACITY", "6300",    "ERROR",
+                          "0.01",      "TIGHTENING", "0.5",      "SEED",    seed,
+                          "EXPANSION", "2",          "ITEMS",    data.bytes};
+    const size_t lengths[] = {9, 6, 8, 4, 5, 4, 10, 3, 4, 32, 9, 1, 5, data.length};
+    master_sendv(m.master, 14, argv, lengths);
+    promote(&m);
+    expect(m.c, "1", "BF.CARD", "theirs");
+    expectf(m.c, "1", "BF.EXISTS theirs %b", data.bytes, data.length);
+}
+
+/* RedisBloom's INITIAL_SIZE is its own affair, and what it accepted is not denied here. */
+TEST(a_master_with_other_settings_loses_no_item) {
+    struct move m = begin(&folders[1], NULL);
+    const char *argv[154] = {"BF.INSERT", "large there", "NONSCALING", "ITEMS"};
+    char numbers[150][8];
+    size_t lengths[154] = {9, 11, 10, 5};
+    for (int i = 0; i < 150; i++) {
+        lengths[i + 4] = (size_t)snprintf(numbers[i], sizeof numbers[i], "%d", i);
+        argv[i + 4] = numbers[i];
+    }
+    master_sendv(m.master, 154, argv, lengths);
+    promote(&m);
+    CHECK_INT(count_missing(m.c, "large there", 0, 150), 0);
+}

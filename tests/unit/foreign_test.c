@@ -170,6 +170,19 @@ TEST(layers_of_kind_valkeybloom_have_valkeyblooms_sizes) {
     }
 }
 
+/* valkey-bloom's form has no rates of layers, so a reader works them out: a filter with
+ * others could be saved and not loaded, and its server would not start again. */
+TEST(a_rate_that_valkeybloom_would_not_give_is_a_flaw) {
+    struct chain *c = made(&kind_valkeybloom, 0.01, 2, 10);
+    chain_must_grow(c);
+    CHECK_STR(chain_flaw(c), NULL);
+
+    c->layers[1].error = c->layers[1].model = 0.5;
+
+    CHECK_STR(chain_flaw(c), "the error rate of a layer doesn't follow from its number");
+    chain_free(c);
+}
+
 TEST(the_fixed_seed_is_no_random_one) {
     struct chain_spec spec = {.kind = &kind_valkeybloom,
                               .error = 0.01,
