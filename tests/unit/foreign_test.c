@@ -180,7 +180,6 @@ TEST(a_rate_that_valkeybloom_would_not_give_is_a_flaw) {
     c->layers[1].error = c->layers[1].model = 0.5;
 
     CHECK_STR(chain_flaw(c), "the error rate of a layer doesn't follow from its number");
-    chain_free(c);
 }
 
 TEST(the_fixed_seed_is_no_random_one) {
