@@ -14,11 +14,10 @@
 
 #include "kind.h"
 
-/* Prefetch all places in this many layers (the newest hold most of the items) ... */
-#define FLAT_FETCH_WHOLE  2
-/* ... and so many in each of the older ones: half of the bits are set, so a question
- * about a stranger hardly ever goes further. */
-#define FLAT_FETCH_FIRST  2
+/* So many places of an item are prefetched in each of so many layers. Half of the bits
+ * are set, so a question about a stranger hardly ever goes further; fetching all the
+ * places would cost it more than it saves a member. */
+#define FLAT_FETCH_FIRST  3
 #define FLAT_FETCH_LAYERS 8
 
 /* The place of probe number i in the layer. */
@@ -40,9 +39,7 @@ FLAT_INLINE void flat_prefetch(const struct filter *layers, size_t nlayers,
     for (size_t i = 0; i < n; i++)
         for (size_t l = nlayers; l-- > first;) {
             const struct filter *f = &layers[l];
-            unsigned probes = f->probes;
-            if (l + FLAT_FETCH_WHOLE < nlayers && probes > FLAT_FETCH_FIRST)
-                probes = FLAT_FETCH_FIRST;
+            unsigned probes = f->probes < FLAT_FETCH_FIRST ? f->probes : FLAT_FETCH_FIRST;
             for (unsigned j = 0; j < probes; j++)
                 __builtin_prefetch(&f->bits[place(f, items[i], j) / 8]);
         }
