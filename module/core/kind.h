@@ -32,8 +32,8 @@ struct hashed {
 struct kind {
     const char *name;
     uint8_t id;          /* in stored forms: never reused */
-    bool foreign;        /* another product's: it is stored in that one's form, and who
-                            follows its adds comes to the same layers by its rules */
+    bool foreign;        /* another product's: it is stored in that one's form, and
+                            grows by its rule when a master sends no growth */
     uint32_t layers_max; /* of a chain: bounds the work that a forged one can make */
     uint32_t expansion_max;
     uint32_t doubles_from; /* a chain of so many layers doubles its total with each

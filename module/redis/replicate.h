@@ -9,7 +9,7 @@
  *     a filter was made       BF.LOADCHUNK key 1 <header, born>
  *     it grew                 BF.LOADCHUNK key 1 <growth>, of the native kind
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
- *     it was loaded           BF.LOADCHUNK as it came
+ *     it was loaded           BF.LOADCHUNK, or BF.LOAD, as it came
  *
  * Nothing is sent, signalled or announced for what changed nothing. */
 #ifndef BULWARK_REPLICATE_H
