@@ -171,5 +171,19 @@ expect_read("after BF.LOADING nothing is absent", "nobody", None, 1, 1)
 rebuild()
 expect_read("... until the next rebuild", "nobody at all", None, 0, 0)
 
+# The two shorter orders, and whom they turn away.
+database.commit("7001", b"committed first")
+expect_read("commit, add: a reader between the two is refused", "7001", None, 0, 0)
+
+r.bf().insert("users", ["7002"], noCreate=True)
+token = r.execute_command("BF.REBUILD", "users", "START")
+ids = list(database.rows)
+database.commit("7002", b"added once")
+r.execute_command("BF.REBUILD", "users", "LOAD", token, *ids)
+r.execute_command("BF.REBUILD", "users", "COMMIT", token, len(ids))
+expect_read("add, commit: lost to a rebuild that began between the two", "7002", None, 0, 0)
+r.bf().insert("users", ["7002"], noCreate=True)
+expect_read("add, commit, add", "7002", b"added once", 1, 0)
+
 r.shutdown(nosave=True)
 expect_read("without a server the database is asked", "8", b"row 8", 1, 1)
