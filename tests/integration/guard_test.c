@@ -94,8 +94,8 @@ TRANSCRIPT(guard_wants_its_arguments) {
 TRANSCRIPT(guard_works_in_scripts_and_transactions) {
     make_ready(c, "f");
     expect(c, "OK", "SET", "c", "value");
-    expect(c, "\"value\"", "EVAL", "return redis.call('BF.GUARD', KEYS[1], KEYS[2], 'x')[2]",
-           "2", "f", "c");
+    expect(c, "\"value\"", "EVAL",
+           "return redis.call('BF.GUARD', KEYS[1], KEYS[2], 'x')[2]", "2", "f", "c");
     expect(c, "OK", "MULTI");
     expect(c, "QUEUED", "BF.GUARD", "f", "c", "bob");
     expect(c, "QUEUED", "BF.GUARD", "f", "none", "bob");

@@ -35,8 +35,8 @@ TRANSCRIPT(the_next_generation_has_room_for_what_is_there) {
 
 TRANSCRIPT(the_next_generation_is_as_start_says) {
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "100");
-    commit_one(c, call(c, "BF.REBUILD", "k", "START", "capacity", "70000", "ERROR", "0.0001",
-                       "EXPANSION", "4")
+    commit_one(c, call(c, "BF.REBUILD", "k", "START", "capacity", "70000", "ERROR",
+                       "0.0001", "EXPANSION", "4")
                       ->str);
     expect(c, "OK", "BF.RESERVE", "same", "0.0001", "70000", "EXPANSION", "4");
     expect(c, "#t", "BF.ADD", "same", "anna");

@@ -180,8 +180,8 @@ TRANSCRIPT(a_token_that_was_never_given_is_no_rebuild) {
     expect_no_rebuild(c, NO_TOKEN);
     expect_refusal(c, NO_REBUILD, "BF.REBUILD", "k", "ABORT");
     start_rebuild(c, "k");
-    static const char *const tokens[] = {NO_TOKEN, "0000000000000000", "", "x", "1", "-1",
-                                         "0123456789abcdef0"};
+    static const char *const tokens[] = {NO_TOKEN, "0000000000000000", "", "x", "1",
+                                         "-1",     "0123456789abcdef0"};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         test_case("token '%s'", tokens[i]);
         expect_no_rebuild(c, tokens[i]);
@@ -283,8 +283,7 @@ TRANSCRIPT(start_refuses_what_makes_no_sense) {
         {"(error) ERR unknown option 'FOO'", {"FOO"}},
         {"(error) ERR unknown option 'READY'", {"READY"}},
         {"(error) ERR option 'CAPACITY' needs a value", {"CAPACITY"}},
-        {"(error) ERR option 'CAPACITY' given twice",
-         {"CAPACITY", "1", "CAPACITY", "1"}},
+        {"(error) ERR option 'CAPACITY' given twice", {"CAPACITY", "1", "CAPACITY", "1"}},
         {"(error) ERR bad capacity", {"CAPACITY", "x"}},
         {CAPACITY_RANGE, {"CAPACITY", "0"}},
         {"(error) ERR bad error rate", {"ERROR", "x"}},
