@@ -26,6 +26,7 @@ void follow(redisContext *replica, const struct server *master) {
     const redisReply *r = callf(replica, "REPLICAOF 127.0.0.1 %d", master->port);
     CHECK(strncmp(r->str, "OK", 2) == 0); /* "OK Already connected ..." is fine. */
     wait_for_replica(client(master), replica);
+    wait_for_rewrite(replica); /* A full sync begins an AOF anew. */
 }
 
 static bool is_down(redisContext *replica) {

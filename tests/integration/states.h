@@ -31,7 +31,7 @@ const char *said_of(redisContext *c, const char *key);
 /* Killed and started again, under other module arguments (NULL: none). */
 redisContext *restart_with(struct server *s, const char *module_args);
 
-/* Becomes a replica and has caught up. */
+/* Becomes a replica and has caught up; its AOF, if it has one, begins there. */
 void follow(redisContext *replica, const struct server *master);
 
 /* The replica loses its master and doesn't find it again. */
