@@ -15,12 +15,10 @@ static const struct {
     const char *key;
     enum kept kept;
 } filters[] = {
-    {"plain", NEVER},           {"loading", NEVER},
-    {"first fill", NEVER},      {"ready", IF_TRUSTED},
-    {"leased", IF_TRUSTED},     {"redisbloom", IF_TRUSTED},
-    {"rebuilt", IF_TRUSTED},    {"restarted", IF_TRUSTED},
-    {"failed over", IF_TRUSTED}, {"restored", IF_TRUSTED},
-    {"run out", NEVER},
+    {"plain", NEVER},         {"loading", NEVER},        {"first fill", NEVER},
+    {"ready", IF_TRUSTED},    {"leased", IF_TRUSTED},    {"redisbloom", IF_TRUSTED},
+    {"rebuilt", IF_TRUSTED},  {"restarted", IF_TRUSTED}, {"failed over", IF_TRUSTED},
+    {"restored", IF_TRUSTED}, {"run out", NEVER},
 };
 
 enum { FILTERS = sizeof filters / sizeof *filters };
@@ -185,7 +183,7 @@ TEST(no_doubt_is_lost_in_an_aof_begun_with_preamble) {
 /* In the AOF that is a BF.PROMOTED among the commands. */
 TEST(a_promotion_is_doubt_after_a_restart_too) {
     struct server *s = server_start(.config = AOF_BY_COMMAND, .module_args = "bf-trust "
-                                                                            "restart");
+                                                                             "restart");
     struct server *master = server_start();
     redisContext *m = client(master), *c = client(s);
     make_ready(m, "before");
