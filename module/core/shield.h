@@ -130,7 +130,8 @@ void shield_arrive(struct standing *s, struct era era);
 /* It is a DUMP, or came from one. */
 void shield_dumped(struct standing *s, bool rebuilding);
 
-/* Everything is in it, until the lease ends (0: no end). */
+/* Everything is in it, until the lease ends (0: no end). What was lost before an alarm has
+ * been added since, to a rebuild too: that one may go on. */
 void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era);
 
 /* Nothing is denied until somebody vouches, and who began to rebuild before doesn't know
