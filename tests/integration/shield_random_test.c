@@ -84,8 +84,7 @@ static void rebuild(struct world *w, struct shield *s) {
 }
 
 static void end_rebuild(struct world *w, struct shield *s) {
-    const redisReply *r =
-        call(w->m, "BF.REBUILD", s->key, "LOAD", s->token, some_number());
+    const redisReply *r = call(w->m, "BF.REBUILD", s->key, "LOAD", s->token, some_number());
     CHECK_INT(r->type, s->interrupted ? REDIS_REPLY_ERROR : REDIS_REPLY_INTEGER);
     if (s->interrupted || random_below(4) == 0)
         expect(w->m, "OK", "BF.REBUILD", s->key, "ABORT", s->token);
@@ -127,14 +126,26 @@ static void drop(struct world *w, struct shield *s) {
     memset(s->has, 0, sizeof s->has);
 }
 
-static void reload(struct world *w) {
-    expect(w->m, "OK", "DEBUG", "RELOAD");
-}
-
 static void restart(struct world *w) {
     wait_for_replica(w->m, w->r);
+    wait_for_rewrite(w->m);
     if (random_below(2)) rewrite_aof(w->m);
     w->m = restart_with(w->master, TRUST_ALL);
+}
+
+/* The link breaks, or master and replica change places. */
+static void disturb(struct world *w) {
+    if (random_below(2)) {
+        call(w->m, "CLIENT", "KILL", "TYPE", "replica");
+        return;
+    }
+    wait_for_replica(w->m, w->r);
+    expect(w->r, "OK", "REPLICAOF", "NO", "ONE");
+    struct server *s = w->master;
+    redisContext *c = w->m;
+    w->master = w->replica, w->m = w->r;
+    w->replica = s, w->r = c;
+    follow(w->r, w->master);
 }
 
 static void take_step(struct world *w) {
@@ -143,8 +154,10 @@ static void take_step(struct world *w) {
     limit_memory(w, false);
     if (dice == 0) {
         restart(w);
-    } else if (dice < 4) {
-        reload(w);
+    } else if (dice < 3) {
+        expect(w->m, "OK", "DEBUG", "RELOAD");
+    } else if (dice < 6) {
+        disturb(w);
     } else if (!s->exists) {
         make(w, s);
     } else if (dice < 14) {
@@ -188,7 +201,7 @@ TEST(whatever_happens_nobody_is_turned_away) {
     struct world *w = calloc(1, sizeof *w);
     test_defer(free, w);
     w->master = server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
-    w->replica = server_start(.module_args = TRUST_ALL);
+    w->replica = server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
     w->m = client(w->master), w->r = client(w->replica);
     follow(w->r, w->master);
     for (int i = 0; i < SHIELDS; i++)
