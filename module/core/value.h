@@ -40,7 +40,7 @@ struct value {
                                last layer it is worth another try; 0: at once */
     int64_t last_load;      /* of the rebuild: Unix time in ms; 0: none yet */
     bool told_full;         /* the log has been told that it is over capacity */
-    bool unlinked;          /* its key was taken away: it wasn't flushed */
+    uint32_t unlinked;      /* the owner's: when its key was taken away; 0: never */
     uint8_t rebuild_slot;   /* the owner's, to find what it noted of the rebuild */
     uint32_t counted_in;    /* likewise: in which era it was counted */
 };
