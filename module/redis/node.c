@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include "commands.h"
+#include "losses.h"
 #include "reply.h"
 #include "stats.h"
 
@@ -89,6 +90,7 @@ static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
     (void)data;
     bool was_replica = node.replica;
     node.replica = role == REDISMODULE_EVENT_REPLROLECHANGED_NOW_REPLICA;
+    losses_follow(node.replica);
     if (node.replica || !was_replica) return;
     begin_era(!linked, true);
     RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
@@ -157,6 +159,7 @@ bool node_doubts(const struct value *v) {
 
 int node_register(RedisModuleCtx *ctx) {
     node.replica = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+    losses_follow(node.replica);
     const struct {
         RedisModuleEvent event;
         RedisModuleEventCallback on;

@@ -99,13 +99,14 @@ TEST(over_maxmemory_a_ready_filter_takes_every_add) {
 TEST(over_maxmemory_a_shield_is_asked_vouched_for_and_rebuilt) {
     redisContext *c = client(server_start());
     make_ready(c, "k");
+    make_ready(c, "other");
     const char *token = start_rebuild(c, "k");
     expect(c, "OK", "SET", "c", "value");
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "1");
     expect(c, "absent", "BF.CHECK", "k", "bob");
     expect(c, "[hit, \"value\"]", "BF.GUARD", "k", "c", "bob");
-    expect(c, "OK", "BF.LOADING", "k");
-    expect(c, "OK", "BF.READY", "k", "EX", "100");
+    expect(c, "OK", "BF.LOADING", "other");
+    expect(c, "OK", "BF.READY", "other", "EX", "100");
     expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
     expect(c, "absent", "BF.CHECK", "k", "bob");
