@@ -654,7 +654,7 @@ static void report(void) {
     redisFree(c);
     check_exactly();
     /* Large arrays go back a little at a time. */
-    for (int i = 0; i < 100 && memory_now("used_memory") > memory_at_first; i++)
+    for (int i = 0; i < 1500 && memory_now("used_memory") > memory_at_first; i++)
         usleep(20000);
     printf("%zu inputs, %zu commands; RESTORE %zu (%zu accepted), BF.LOADCHUNK %zu (%zu "
            "accepted)\n",
