@@ -81,7 +81,7 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    return oldest ? (RedisModule_Milliseconds() - oldest) / 1000 : 0;
+    return oldest ? server_seconds_since(oldest) : 0;
 }
 
 /* ---- filters that come and go ---- */
