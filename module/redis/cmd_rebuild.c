@@ -109,12 +109,11 @@ static uint64_t new_token(void) {
     return token;
 }
 
-/* Chunks and growths of the two generations are told apart by it, foreign or not. */
-static uint64_t new_identity(const struct chain *live) {
-    uint64_t identity = live->identity;
-    while (identity == live->identity)
-        RedisModule_GetRandomBytes((unsigned char *)&identity, sizeof identity);
-    return identity;
+/* Chunks and growths of the two generations are told apart by it. That of RedisBloom's
+ * filters is 0; that of valkey-bloom's follows from a seed, and stays. */
+static void tell_apart(struct chain *next, const struct chain *live) {
+    while (next->identity == live->identity)
+        RedisModule_GetRandomBytes((unsigned char *)&next->identity, sizeof next->identity);
 }
 
 static int start(struct rebuild *r) {
@@ -133,7 +132,7 @@ static int start(struct rebuild *r) {
         chain_free(next);
         return reply_refusal(r->ctx, status);
     }
-    next->identity = new_identity(r->v->live);
+    tell_apart(next, r->v->live);
     set_next(r->v, next);
     uint64_t token = new_token();
     shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);

@@ -55,10 +55,18 @@ bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name) {
     return exists;
 }
 
+/* The type that a filter has. RedisBloom's has no place for the identity that a rebuild
+ * may have given it: who reads it back must come to the same. */
+static RedisModuleType *type_of(struct value *v) {
+    RedisModuleType *type = type_for(v);
+    if (type == redisbloom_type) v->live->identity = 0;
+    return type;
+}
+
 void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
     RedisModuleKey *key =
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
-    RedisModule_ModuleTypeSetValue(key, type_for(v), v);
+    RedisModule_ModuleTypeSetValue(key, type_of(v), v);
     RedisModule_CloseKey(key);
     stats_value_came(v);
 }
@@ -89,7 +97,7 @@ void settle_type(RedisModuleCtx *ctx, RedisModuleString *name) {
             value_free(other);
         } else {
             stats_value_came(other);
-            RedisModule_ModuleTypeSetValue(key, type_for(v), v);
+            RedisModule_ModuleTypeSetValue(key, type_of(v), v);
             if (expiry != REDISMODULE_NO_EXPIRE)
                 (exact ? RedisModule_SetAbsExpire : RedisModule_SetExpire)(key, expiry);
         }

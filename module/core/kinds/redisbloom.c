@@ -18,7 +18,8 @@
  *
  * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
  * the growth as it was stored (2 even where NONSCALING forbids it); a layer's sectors hold
- * n2, or 0, and its model RedisBloom's bits per item, exactly as they were stored. */
+ * n2, or 0, and its model RedisBloom's bits per item, exactly as they were stored. It has
+ * no identity (0) but as the next generation of another one, and from then on. */
 #include "kind.h"
 
 #include "chain.h"
@@ -149,7 +150,7 @@ static const char *redisbloom_chain_flaw(const struct chain *c) {
     uint32_t growth = (uint32_t)c->parameter;
     if (c->expansion != (c->variant & REDISBLOOM_NONSCALING ? 0 : growth))
         return "growth and expansion contradict each other";
-    if (c->identity || c->secret.k0 || c->secret.k1 || c->secret2.k0 || c->secret2.k1)
+    if (c->secret.k0 || c->secret.k1 || c->secret2.k0 || c->secret2.k1)
         return "it has a field set that its kind doesn't know";
     return NULL;
 }
