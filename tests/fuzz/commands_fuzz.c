@@ -55,6 +55,7 @@ enum wanted {
     ANYTHING,
     REFUSED,
     OK_COUNTED,
+    RESTORED,    /* what was dumped is taken back */
     VOUCHED,     /* OK vouches for a filter */
     ADDED,       /* by ADD or LOAD */
     ASKED,       /* by EXISTS */
@@ -157,6 +158,10 @@ static void check_reply(enum wanted wanted, const redisReply *r) {
         break;
     case REFUSED:
         MUST(r->type == REDIS_REPLY_ERROR);
+        break;
+    case RESTORED:
+        MUST(is_ok);
+        sent.is_new = true;
         break;
     case OK_COUNTED:
         MUST(is_ok || r->type == REDIS_REPLY_ERROR);
@@ -385,10 +390,8 @@ static void dump_and_restore(const char *k, unsigned i) {
     send_words(DUMPED, "DUMP %s", k);
     read_replies();
     if (!dumped.bytes) return;
-    sent.accepted = &tally.restored;
-    tally.restores++;
     k = key_number(i);
-    send_words(OK_COUNTED, "RESTORE %s 0 %b REPLACE", k, dumped.bytes, dumped.length);
+    send_words(RESTORED, "RESTORE %s 0 %b REPLACE", k, dumped.bytes, dumped.length);
     send_words(CHECKED, "BF.MCHECK %s a b %u", k, i);
     send_words(ANYTHING, "BF.INFO %s FULL", k);
 }
