@@ -573,18 +573,28 @@ static void next_operation(struct feed *in) {
     }
 }
 
+static char nobody[32]; /* in neither of the two, nor taken for a member */
+
+static void find_nobody(void) {
+    int i = 0;
+    do
+        snprintf(nobody, sizeof nobody, "nobody%d", i++);
+    while (call_int(watcher, "BF.EXISTS", "healthy", nobody) != 0 ||
+           call_int(watcher, "BF.EXISTS", "rebuilt", nobody) != 0);
+}
+
 /* The members in turn, a few after each input, and somebody who is none. */
 static void ask_healthy(void) {
     static unsigned next;
     static const char *const keys[] = {"healthy", "rebuilt"};
-    char line[SAMPLE * 12 + 32], sample[SAMPLE * 12];
+    char line[SAMPLE * 12 + 64], sample[SAMPLE * 12];
     int length = 0;
     for (int i = 0; i < SAMPLE; i++, next = (next + 1) % MEMBERS)
         length += sprintf(sample + length, " %u", next);
     for (size_t i = 0; i < COUNT(keys); i++) {
         sprintf(line, "BF.MEXISTS %s%s", keys[i], sample);
         send_words(HEALTHY, line);
-        sprintf(line, "BF.MCHECK %s%s nobody", keys[i], sample);
+        sprintf(line, "BF.MCHECK %s%s %s", keys[i], sample, nobody);
         send_words(HEALTHY_WORDS, line);
     }
 }
@@ -739,6 +749,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     add_numbers(watcher, "healthy", 0, MEMBERS);
     expectf(watcher, "OK", "BF.READY healthy");
     make_rebuilt();
+    find_nobody();
     check_framing();
     at_first = numbers_now();
     stand_in_undo(mark);
