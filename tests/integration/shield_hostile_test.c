@@ -225,6 +225,27 @@ TEST(nothing_is_loaded_into_a_filter_under_rebuild) {
     expectf(w.c, "1", "BF.REBUILD source LOAD %s x", token);
 }
 
+/* A file that was cut, or a payload, may leave a filter ready and partial. What completes
+ * it may be older than what was vouched for. */
+TEST(no_client_completes_a_filter_that_is_ready) {
+    need_restore();
+    set_up(server_start(.module_args = "bf-trust restore,restart"));
+    find_nobody("source");
+    for (unsigned state = 0; state <= 3; state++) {
+        struct record header = w.header;
+        test_case("state %u", state);
+        set(&header, STATE, 1, state);
+        set(&header, FOLLOWS, 8, (uint64_t)iterator_of(&w.chunks[0]) - 1);
+        CHECK_STR(restore_records(2, &header, &w.chunks[0]), "OK");
+        expect(w.c, "unknown", "BF.CHECK", "new", nobody);
+        CHECK_STR(load_record("new", &w.chunks[1], iterator_of(&w.chunks[1])),
+                  state == 0 ? "OK" : BAD_DATA);
+        expect(w.c, "unknown", "BF.CHECK", "new", nobody);
+        expect(w.c, state == 0 ? "0" : "1", "BF.EXISTS", "new", nobody);
+        expect(w.c, "1", "DEL", "new");
+    }
+}
+
 /* ---- tokens, counts and leases ---- */
 
 /* With a letter in it, for its capitals. */
