@@ -262,6 +262,7 @@ static int cannot_follow(struct rebuild *r, enum bloom_status status) {
         stats_value_went(r->v);
         shield_alarm(&r->v->standing);
         stats_value_came(r->v);
+        settle_type(r->ctx, r->name);
     }
     return reply_unless_followed(r->ctx, status);
 }

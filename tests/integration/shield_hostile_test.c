@@ -544,6 +544,28 @@ TEST(a_rebuild_of_every_kind_can_be_dumped_and_restored) {
     }
 }
 
+/* A replica that somebody wrote to lacks what its master commits. It denies nothing, also
+ * when it has been saved and loaded: the foreign types have no place for that. */
+TEST(a_commit_that_cannot_be_followed_is_an_alarm) {
+    for (size_t i = 0; i < 3; i++) {
+        struct pair p = pair_start("bf-trust replica,restart");
+        test_case("%s", kinds[i]);
+        expect(p.m, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", kinds[i]);
+        const char *token = start_rebuild(p.m, "k");
+        CHECK_INT(load_numbers(p.m, token, 0, 10), 10);
+        wait_for_replica(p.m, p.r);
+        expect(p.r, "OK", "CONFIG", "SET", "replica-read-only", "no");
+        expect(p.r, "OK", "BF.REBUILD", "k", "ABORT");
+        expectf(p.m, "OK", "BF.REBUILD k COMMIT %s 10", token);
+        wait_for_replica(p.m, p.r);
+
+        expect(p.r, "1", "BF.EXISTS", "k", "5");
+        expect(p.r, "unknown", "BF.CHECK", "k", "5");
+        expect(p.r, "OK", "DEBUG", "RELOAD");
+        expect(p.r, "1", "BF.EXISTS", "k", "5");
+    }
+}
+
 /* Where RESTORE is trusted a rebuild goes on after it, and with it the number of items
  * that somebody forged: it may be none that a COMMIT can name. */
 TEST(a_forged_number_of_received_items_is_followed) {
