@@ -147,8 +147,7 @@ static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t m
     if (ms == 0)
         field_nil(ctx, name);
     else
-        reply_name(ctx, name),
-            RedisModule_ReplyWithLongLong(ctx, (RedisModule_Milliseconds() - ms) / 1000);
+        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, server_seconds_since(ms));
 }
 
 static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {

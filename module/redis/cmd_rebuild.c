@@ -204,9 +204,10 @@ static int load(struct rebuild *r) {
     a.added = RedisModule_Alloc(a.n);
     add_items(&a);
     RedisModule_Free(a.added);
-    r->v->standing.rebuild_received += a.n;
+    uint64_t *received = &r->v->standing.rebuild_received;
+    *received += a.n < UINT64_MAX - *received ? a.n : UINT64_MAX - *received;
     r->v->notes.last_load = RedisModule_Milliseconds();
-    reply_count(r->ctx, r->v->standing.rebuild_received);
+    reply_count(r->ctx, *received);
     announce_adding(&a);
     return REDISMODULE_OK;
 }

@@ -25,18 +25,14 @@ static void begin_era(bool restart, bool failover) {
 
 /* ---- loading ---- */
 
-static int64_t seconds_since(int64_t ms) {
-    return (RedisModule_Milliseconds() - ms) / 1000;
-}
-
 static void tell_of_ready_filters(RedisModuleCtx *ctx) {
     uint64_t n = stats_ready_filters();
     if (n == 0 || loading.newest == 0) return;
     RedisModule_Log(ctx, "notice",
                     "%llu ready filters came from disk, vouched for %lld to %lld seconds "
                     "ago: %s.",
-                    (unsigned long long)n, (long long)seconds_since(loading.newest),
-                    (long long)seconds_since(loading.oldest),
+                    (unsigned long long)n, (long long)server_seconds_since(loading.newest),
+                    (long long)server_seconds_since(loading.oldest),
                     node.trust & DOUBT_RESTART
                         ? "bf-trust has \"restart\", and they deny"
                         : "they answer \"unknown\" until BF.READY or a rebuild");

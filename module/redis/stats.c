@@ -83,8 +83,7 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    int64_t now = RedisModule_Milliseconds();
-    return oldest && oldest < now ? (now - oldest) / 1000 : 0; /* clocks differ */
+    return oldest ? server_seconds_since(oldest) : 0;
 }
 
 /* ---- filters that come and go ---- */
