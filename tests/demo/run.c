@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
 
+#include <unistd.h>
+
 #include "loader.h"
 #include "rows.h"
 #include "screen.h"
@@ -31,6 +33,36 @@ static void request(struct worker *w, uint64_t n, bool is_attack) {
     tally_count(&w->tally, ASKED_REAL);
     if (page == PAGE_CACHED) tally_count(&w->tally, READ_HITS);
     if (page == PAGE_REFUSED || page == PAGE_NOT_FOUND) tally_count(&w->tally, REFUSED);
+}
+
+/* ---- before the runs ---- */
+
+static void request_nothing(struct worker *w, uint64_t n, bool is_attack) {
+    (void)is_attack;
+    shop_read(&w->shop, random_id(~n));
+}
+
+/* More requests than any machine answers: all workers are busy all the time. After
+ * PATIENCE the rest is given up, so the look comes before. */
+unsigned run_measure_database(const struct scale *scale) {
+    const struct plan plan = {.length = PATIENCE,
+                              .attacks = 500000,
+                              .way = CACHE_ONLY,
+                              .request = request_nothing};
+    cache_start(scale->memory_limit);
+    struct traffic *t = traffic_start(&plan);
+    usleep((useconds_t)(0.3 * PATIENCE * 1e6)); /* until everything is warm */
+    struct sum first = traffic_sum(t);
+    double began = traffic_time(t);
+    usleep((useconds_t)(0.6 * PATIENCE * 1e6));
+    struct sum last = traffic_sum(t);
+    double stretch = traffic_time(t) - began;
+    traffic_join(t);
+    traffic_free(t);
+    cache_stop();
+
+    struct sum sum = sum_minus(&last, &first);
+    return (unsigned)(rate(&sum, QUERIES, stretch) / 100) * 100;
 }
 
 /* ---- the run ---- */

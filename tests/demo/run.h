@@ -12,7 +12,7 @@ struct scale {
     size_t rows, hot_rows; /* in the table; of those, the ones most reads are for */
     size_t memory_limit;   /* of the server, bytes */
     double quiet, attack;  /* seconds */
-    unsigned reads, attacks, writes; /* a second */
+    unsigned reads, attacks, writes; /* a second; attacks 0: what the database can bear */
     double rebuild;                  /* seconds of the second half */
 };
 
@@ -27,6 +27,10 @@ struct offer {
     const struct scale *scale;
     const struct rows *rows;
 };
+
+/* How many requests a second for nothing the database can just answer here, with
+ * everything on this machine: an attack of that size is what it can't stand. */
+unsigned run_measure_database(const struct scale *scale);
 
 /* Starts a server, fills it as the way wants it and plays. The server stays: the caller
  * stops it. */
