@@ -36,6 +36,14 @@ static const char *words_for(enum bloom_status status) {
         return "ERR not found";
     case BLOOM_CHANGED:
         return "ERR filter has changed, start again";
+    case BLOOM_EMPTY:
+        return "ERR filter is empty";
+    case BLOOM_REBUILDING:
+        return "ERR rebuild under way";
+    case BLOOM_NO_REBUILD:
+        return "ERR no such rebuild";
+    case BLOOM_INTERRUPTED:
+        return "ERR rebuild interrupted, start again";
     }
     return "ERR internal error";
 }
