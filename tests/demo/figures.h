@@ -20,6 +20,7 @@ enum count {
     MAYBE,        /* the database was asked since the filter said so */
     UNKNOWN,      /* ... since nobody vouches for the filter */
     GIVEN_UP,     /* reads whose user had gone before they were taken up */
+    ATTACKS_LOST, /* requests of the attack that came to the same end */
     REFUSED,      /* "absent", "not found": a real row, there all the time */
     ASKED_REAL,   /* questions about a row that was there all the time */
     ASKED_RECENT, /* ... and was inserted while the traffic went on */

@@ -77,7 +77,7 @@ static double filter_bytes(void) {
 }
 
 static void raise_shield(struct run *run, const struct scale *scale) {
-    struct loading l = {.error = "0.001", .capacity = scale->rows};
+    struct loading l = {.error = "0.001", .capacity = shield_capacity(scale)};
     loader_run(&l);
     run->fill_seconds = l.committed - l.started;
     run->filter_bytes = filter_bytes();

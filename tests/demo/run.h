@@ -16,6 +16,12 @@ struct scale {
     double rebuild;                  /* seconds of the second half */
 };
 
+/* A tenth more than there are: what comes until the next rebuild. A filter that grows has
+ * room for twice as much, and takes the memory for it from the cache. */
+static inline size_t shield_capacity(const struct scale *scale) {
+    return scale->rows + scale->rows / 10;
+}
+
 struct run {
     struct seen seen;
     double fill_seconds; /* SHIELDED: how long the first fill took */

@@ -43,7 +43,7 @@ static void serve(struct worker *w, uint64_t n, double moment) {
     const struct plan *p = w->plan;
     bool attack = is_attack(p, n), too_late = seconds() - moment > PATIENCE;
     tally_count(&w->tally, attack ? ATTACKS : READS);
-    if (too_late && !attack) tally_count(&w->tally, GIVEN_UP);
+    if (too_late) tally_count(&w->tally, attack ? ATTACKS_LOST : GIVEN_UP);
     if (!too_late) p->request(w, n, attack);
     if (!attack) tally_wait(&w->tally, too_late ? PATIENCE : seconds() - moment);
 }
