@@ -135,6 +135,12 @@ static PGresult *run_prepared(struct database *db, const char *name, int64_t id)
         db, PQexecPrepared(db->connection, name, 1, values, NULL, NULL, RESULTS_TEXT));
 }
 
+/* Notices are for people at psql. */
+static void say_nothing(void *unused, const char *notice) {
+    (void)unused;
+    (void)notice;
+}
+
 /* Before there is a table. */
 static struct database *open_plain(void) {
     struct database *db = calloc(1, sizeof *db);
@@ -142,6 +148,7 @@ static struct database *open_plain(void) {
     db->connection = connect_once();
     if (PQstatus(db->connection) != CONNECTION_OK)
         die("PostgreSQL: %s", PQerrorMessage(db->connection));
+    PQsetNoticeProcessor(db->connection, say_nothing, NULL);
     return db;
 }
 

@@ -56,7 +56,7 @@ static bool prove(const struct scene *s, const struct sum *sum, const struct row
 
     say("Rebuilt under traffic: %zu rows loaded in %.1f s, START to COMMIT %.1f s; %zu "
         "rows\n"
-        "inserted and %zu deleted meanwhile; slowest insert %.0f ms, waited %.0f ms for "
+        "inserted and %zu deleted in all; slowest insert %.0f ms, waited %.0f ms for "
         "it.\n",
         s->loading.loaded, s->loading.committed - s->loading.snapshot,
         s->loading.committed - s->loading.started, writer_inserts(s->writer),
