@@ -84,6 +84,13 @@ int reply_bool(RedisModuleCtx *ctx, bool yes) {
                                      : RedisModule_ReplyWithLongLong(ctx, yes);
 }
 
+void reply_map(RedisModuleCtx *ctx, long pairs) {
+    if (RedisModule_ReplyWithMap)
+        RedisModule_ReplyWithMap(ctx, pairs);
+    else
+        RedisModule_ReplyWithArray(ctx, 2 * pairs);
+}
+
 int reply_count(RedisModuleCtx *ctx, uint64_t n) {
     return RedisModule_ReplyWithLongLong(ctx, n > INT64_MAX ? INT64_MAX : (long long)n);
 }
