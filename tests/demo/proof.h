@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* proof.h - questions to the shield whose right answer is known.
  *
- * readers ask while everything changes; the sweeps ask when it has come to rest. */
+ * Readers ask while everything changes; the sweeps ask when it has come to rest. */
 #ifndef PROOF_H
 #define PROOF_H
 
