@@ -165,8 +165,8 @@ static void must_travel(const struct value *v, size_t room) {
     struct value *there = NULL;
     unsigned char *header = header_of(v, CODEC_STORED), *chunk = malloc(room);
     if (!chunk) abort();
-    enum bloom_status status = codec_read_header(header, codec_header_length(v, CODEC_STORED),
-                                                 &fuzz_memory, &there, follows, &why);
+    enum bloom_status status = codec_read_header(
+        header, codec_header_length(v, CODEC_STORED), &fuzz_memory, &there, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
     if (there && chain_take_arrays(there->live) == BLOOM_OK) {
         size_t length;
