@@ -93,5 +93,5 @@ const char *loader_step_name(const struct loading *l) {
         [CHECKING] = "rebuild: CHECK",
         [DONE] = "rebuild: committed",
     };
-    return names[l->step];
+    return names[atomic_load(&l->step)];
 }

@@ -8,9 +8,10 @@ set datafile commentschars '#'
 set terminal pngcairo size 840,440 font 'sans-serif,12' background 'white'
 set output 'build/demo/database.png'
 
-# Where the attack begins, and its rate: half a second before the first full look at it.
+# Where the attack begins: half a step before the first look that saw it. Its rate: in the run
+# that served all of it.
 begin = real(system("awk -F, '!/#/ && $5 > 1000 {printf \"%.1f\", $2 - 0.25; exit}' ".runs))
-attacks = real(system("awk -F, '!/#/ && $5 > 1000 {s += $5; n++} END {print s / n / 1000}' ".runs))
+attacks = real(system("awk -F, '$1 == \"2\" && $5 > 1000 {s += $5; n++} END {print s / n / 1000}' ".runs))
 way(n) = sprintf("< awk -F, '$1 == \"%d\"' %s", n, runs)
 
 set title 'What reaches the database' font ',14'

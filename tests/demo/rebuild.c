@@ -35,7 +35,8 @@ static void *rebuild(void *argument) {
 
 static const char *remark(void *argument) {
     struct scene *s = argument;
-    return s->loading.step ? loader_step_name(&s->loading) : "rows come and go";
+    return atomic_load(&s->loading.step) ? loader_step_name(&s->loading)
+                                         : "rows come and go";
 }
 
 /* ---- the proof ---- */
