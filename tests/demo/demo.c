@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cache.h"
 #include "child.h"
@@ -75,11 +76,11 @@ static FILE *open_results(void) {
         putchar('\n');                                                                     \
     } while (0)
 
-/* Nobody waits longer than PATIENCE. */
+/* Whoever waits longer than PATIENCE has gone. */
 static const char *milliseconds(const struct sum *s, double share) {
     static char text[32];
     double wait = sum_quantile(s, share);
-    if (wait >= PATIENCE) return "given up";
+    if (wait >= PATIENCE) return "1000 or more";
     snprintf(text, sizeof text, "%.2f", 1e3 * wait);
     return text;
 }
@@ -135,18 +136,22 @@ int main(void) {
     children_prepare();
     struct scale scale = choose_scale();
     FILE *csv = open_results();
-    double began = seconds();
+    double began = seconds(), load[1] = {0};
+    if (getloadavg(load, 1) != 1) load[0] = -1;
 
     postgres_start(scale.rows);
     struct rows *rows = rows_read((size_t)(scale.writes * scale.rebuild * 2) + 1000);
     struct database *db = database_open();
     if (scale.attacks == 0) scale.attacks = run_measure_database(&scale);
     say("PostgreSQL %s: %zu rows. %s. Ready after %.1f s.\n"
+        "%ld processors, load %.2f before it began: what others do here shows in the "
+        "waits.\n"
         "Each run: %u reads a second; after %.0f s an attack joins them, %u requests a "
         "second\n"
         "for random ids. Memory of the cache: %.0f MiB.\n",
-        database_version(db), scale.rows, cache_version(), seconds() - began, scale.reads,
-        scale.quiet, scale.attacks, (double)scale.memory_limit / MIB);
+        database_version(db), scale.rows, cache_version(), seconds() - began,
+        sysconf(_SC_NPROCESSORS_ONLN), load[0], scale.reads, scale.quiet, scale.attacks,
+        (double)scale.memory_limit / MIB);
     database_close(db);
 
     struct offer offer = {&scale, rows};
