@@ -260,7 +260,7 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
 static int cannot_follow(struct rebuild *r, enum bloom_status status) {
     if (r->v) {
         stats_value_went(r->v);
-        shield_alarm(&r->v->standing);
+        shield_alarm(&r->v->standing, r->v->next);
         stats_value_came(r->v);
     }
     return reply_unless_followed(r->ctx, status);

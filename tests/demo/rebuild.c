@@ -10,9 +10,9 @@
 #include "rows.h"
 #include "screen.h"
 
-#define BEFORE       0.25  /* of the time changes pile up before the rebuild begins */
-#define BATCH_PAUSE  0.003 /* seconds: a rebuild is in no hurry */
-#define ABSENT_AGAIN 0.95  /* of the deleted rows, at least: errors are 0.001 */
+#define BEFORE       0.2    /* of the time changes pile up before the rebuild begins */
+#define BATCH_PAUSE  0.0015 /* seconds: a rebuild is in no hurry */
+#define ABSENT_AGAIN 0.95   /* of the deleted rows, at least: errors are 0.001 */
 
 /* What goes on beside the traffic. */
 struct scene {
@@ -20,7 +20,8 @@ struct scene {
     struct loading loading;
     struct writer *writer;
     const struct rows *rows;
-    size_t deletions; /* before the rebuild */
+    double traffic_ended; /* seconds() */
+    size_t deletions;     /* before the rebuild */
     struct answers before;
 };
 
@@ -110,6 +111,7 @@ bool rebuild_play(const struct scale *scale, struct rows *rows) {
     if (pthread_create(&loader, NULL, rebuild, &s) != 0) die("no thread");
 
     watch(t, &plan, "Rebuild under full traffic", remark, &s, NULL);
+    s.traffic_ended = seconds();
     pthread_join(loader, NULL);
     writer_stop(s.writer);
     struct sum sum = traffic_sum(t);
