@@ -149,15 +149,17 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     *why = "growth is no business of clients";
     if (!l->followed || !l->v) return BLOOM_CORRUPT;
     struct chain *c = l->v->live;
-    enum bloom_status status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+    enum bloom_status status =
+        codec_read_growth(c, CODEC_LIVE, l->bytes, l->length, &plan, why);
     if (status < 0 && l->v->next) {
         c = l->v->next;
-        status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+        status = codec_read_growth(c, CODEC_NEXT, l->bytes, l->length, &plan, why);
     }
-    stats_value_went(l->v);
-    if (status >= 0) status = chain_grow(c, &plan);
-    stats_value_came(l->v);
-    if (status >= 0 && c->kind->foreign) settle_type(l->ctx, l->name);
+    if (status < 0) return status;
+    *why = "the layer makes no sense there";
+    begin_change(l->v);
+    status = chain_grow(c, &plan);
+    end_change(l->ctx, l->name, l->v);
     return status;
 }
 
@@ -172,6 +174,8 @@ static struct chain *chain_to_complete(const struct value *v) {
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
     uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->v) return BLOOM_NOT_FOUND;
+    *why = "it is not plain: a piece may be older than who vouched for the whole";
+    if (!l->followed && !value_is_plain(l->v)) return BLOOM_CORRUPT;
     struct chain *c = chain_to_complete(l->v);
     bool foreign = c->kind == &kind_redisbloom;
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
@@ -185,7 +189,10 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     enum bloom_status status =
         own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
             : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
-    if (status >= 0 && c->missing == 0) settle_type(l->ctx, l->name);
+    if (status >= 0 && c->missing == 0) {
+        begin_change(l->v);
+        end_change(l->ctx, l->name, l->v);
+    }
     return status;
 }
 

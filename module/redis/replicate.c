@@ -14,9 +14,10 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
     RedisModule_Free(header);
 }
 
-void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c) {
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+                      const struct chain *c) {
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    codec_write_growth(c, growth);
+    codec_write_growth(c, c == v->next ? CODEC_NEXT : CODEC_LIVE, growth);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
 }
 
@@ -68,7 +69,8 @@ void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct standing *s) {
     long long since = s->vouched_at, lease = s->lease;
-    long long count = (long long)s->rebuild_received;
+    uint64_t received = s->rebuild_received;
+    long long count = received > INT64_MAX ? INT64_MAX : (long long)received;
     if (lease)
         RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcl", name, "COMMIT", token, count,
                               "PXAT", lease, "SINCE", since);

@@ -45,6 +45,12 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     RedisModule_RedactClientCommandArgument(ctx, position);
 }
 
+int64_t server_seconds_since(int64_t ms) {
+    int64_t now = RedisModule_Milliseconds();
+    if (ms >= now) return 0;
+    return (now - (ms > 0 ? ms : 0)) / 1000;
+}
+
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used) {
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");

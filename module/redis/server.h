@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "redismodule.h"
 
@@ -39,6 +40,10 @@ void server_hide_argument(RedisModuleCtx *ctx, int position);
 /* Ends a server that can't take a filter which its master or its AOF has, as a broken
  * RDB file does: the next add would make one that denies what is missing. */
 _Noreturn void server_end(RedisModuleCtx *ctx, const char *command, const char *why);
+
+/* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
+ * be any number. */
+int64_t server_seconds_since(int64_t ms);
 
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
