@@ -66,6 +66,8 @@ static bool prove(const struct scene *s, const struct sum *sum, const struct row
 
     holds &= fact(slowest < s->loading.wait, "inserts slower than the wait after START",
                   slowest >= s->loading.wait);
+    holds &= fact(s->loading.committed < s->traffic_ended, "COMMIT after the traffic's end",
+                  s->loading.committed >= s->traffic_ended);
     holds &= fact(counts[ASKED_REAL] > 0,
                   "questions about rows that were there all the time", counts[ASKED_REAL]);
     holds &= fact(counts[ASKED_RECENT] > 0, "  of these, about one of the latest rows",
