@@ -80,6 +80,7 @@ struct table {
 
 /* What a test fixes. The rest follows from the seed. */
 struct mode {
+    const char *name;
     const char *config; /* lines for the servers */
     const char *trust;  /* a word of bf-trust, or NULL */
     bool pair;          /* a master and a replica; all leases are short */
@@ -118,6 +119,7 @@ struct run {
     struct world now;  /* what the master acknowledged */
     long stamp;        /* ... up to this write */
     long acknowledged; /* the replica has everything up to this stamp */
+    long durable;      /* the master's files have everything up to this stamp */
     struct table tables[DBS][NAMES];
     struct old_dump dumps[OLD_DUMPS];
 };
@@ -213,7 +215,6 @@ void ask_everywhere(struct run *run, enum where where, struct node *node,
 void ask_who_may_not_deny(struct run *run, enum where where, struct node *node);
 
 void tally_clear(void);
-void tally_step(const char *name, bool header);
 void tally_print(void);
 void tally_event(const char *what);
 long tally_vouched_strangers(enum where where);
@@ -238,8 +239,9 @@ step_function step_vouch, step_renew, step_loading, step_rebuild_start, step_reb
     step_rebuild_check, step_rebuild_commit, step_rebuild_abort, step_bypass;
 
 /* torture_events.c */
-step_function step_kill, step_shutdown, step_reload, step_bgsave, step_rewrite, step_wait,
-    step_kill_replica, step_cut_replica, step_fail_over, step_isolate, step_lag;
+step_function step_kill, step_shutdown, step_reload, step_bgsave, step_rewrite,
+    step_waitaof, step_wait, step_kill_replica, step_cut_replica, step_fail_over,
+    step_isolate, step_lag;
 
 void nodes_begin(struct run *run);  /* empty servers, with this run's settings */
 void nodes_settle(struct run *run); /* the replica has the master's data */

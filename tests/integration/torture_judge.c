@@ -36,17 +36,15 @@ struct question {
 
 enum { EVENTS = 64 };
 
-static long answers[WHERES][SORTS][2][ANSWERS]; /* [2]: member, stranger */
-static long vouched[WHERES], denied[WHERES];
-static struct {
+/* [2][2]: vouched for or not, member or stranger. */
+static long answers[WHERES][SORTS][2][2][ANSWERS];
+static struct event {
     const char *name;
     long times;
 } events[EVENTS];
 
 void tally_clear(void) {
     memset(answers, 0, sizeof answers);
-    memset(vouched, 0, sizeof vouched);
-    memset(denied, 0, sizeof denied);
     memset(events, 0, sizeof events);
 }
 
@@ -60,41 +58,61 @@ void tally_event(const char *what) {
     FAIL("more sorts of events than EVENTS");
 }
 
+/* Those who were asked for with a word that knows `absent`. */
 long tally_vouched_strangers(enum where where) {
-    return vouched[where];
+    long asked = 0;
+    for (int sort = CHECK_ONE; sort <= GUARD; sort++)
+        for (int answer = 0; answer < ANSWERS; answer++)
+            asked += answers[where][sort][true][true][answer];
+    return asked;
 }
 
 long tally_denied_strangers(enum where where) {
-    return denied[where];
+    long denied = 0;
+    for (int sort = CHECK_ONE; sort <= GUARD; sort++)
+        denied += answers[where][sort][true][true][ABSENT];
+    return denied;
 }
 
-static void print_answers(enum where where) {
+static void print_answers(enum where where, int sort, bool vouched, bool stranger) {
     static const char *const wheres[] = {"master", "replica", "old master"};
-    for (int sort = 0; sort < SORTS; sort++) {
-        for (int stranger = 0; stranger < 2; stranger++) {
-            const long *a = answers[where][sort][stranger];
-            if (a[ABSENT] + a[MAYBE] + a[UNKNOWN] + a[NO] + a[YES] + a[OTHER] == 0)
-                continue;
-            printf("    %-10s %-10s %-8s %9ld %9ld %9ld %9ld %9ld %9ld\n", wheres[where],
-                   sorts[sort].command, stranger ? "stranger" : "member", a[ABSENT],
-                   a[MAYBE], a[UNKNOWN], a[NO], a[YES], a[OTHER]);
-        }
-    }
+    const long *a = answers[where][sort][vouched][stranger];
+    long sum = 0;
+    for (int answer = 0; answer < ANSWERS; answer++)
+        sum += a[answer];
+    if (sum == 0) return;
+    printf("    %-11s%-11s%-10s%-9s", wheres[where], sorts[sort].command,
+           vouched ? "ready" : "not ready", stranger ? "stranger" : "member");
+    for (int answer = 0; answer < ANSWERS; answer++)
+        printf("%9ld", a[answer]);
+    printf("\n");
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+static void print_events(void) {
+    int n = 0;
+    while (n < EVENTS && events[n].name)
+        n++;
+    qsort(events, (size_t)n, sizeof *events, by_name);
+    for (int i = 0; i < n; i++)
+        printf("    %-26s%9ld%s", events[i].name, events[i].times,
+               i % 2 || i == n - 1 ? "\n" : "");
 }
 
 void tally_print(void) {
-    printf("    asked      with       about       absent     maybe   unknown"
-           "         0         1     other\n");
+    printf("    %-11s%-11s%-10s%-9s%9s%9s%9s%9s%9s%9s\n", "asked", "with", "filter", "item",
+           "absent", "maybe", "unknown", "0", "1", "other");
     for (int where = 0; where < WHERES; where++)
-        print_answers((enum where)where);
-    printf("    strangers asked for where the filter was vouched for: %ld, %ld of them "
-           "denied\n",
-           vouched[AT_MASTER] + vouched[AT_REPLICA] + vouched[AT_OLD_MASTER],
-           denied[AT_MASTER] + denied[AT_REPLICA] + denied[AT_OLD_MASTER]);
-    for (int i = 0; i < EVENTS && events[i].name; i++)
-        printf("%s%-24s%9ld%s", i % 2 ? "    " : "    ", events[i].name, events[i].times,
-               i % 2 ? "\n" : "");
+        for (int sort = 0; sort < SORTS; sort++)
+            for (int vouched = 1; vouched >= 0; vouched--)
+                for (int stranger = 0; stranger < 2; stranger++)
+                    print_answers((enum where)where, sort, vouched, stranger);
     printf("\n");
+    print_events();
 }
 
 /* -------------------------------------------------------------------------
@@ -131,12 +149,7 @@ static void judge(struct run *run, const struct question *q, int item, enum answ
     static const char *const wheres[] = {"the master", "the replica", "the old master"};
     bool member = item < ITEMS;
     bool founded = !q->may_not_deny && (vouched_in(q, q->one) || vouched_in(q, q->other));
-    answers[q->where][q->sort][!member][answer]++;
-    bool can_say_absent = q->sort != EXISTS_ONE && q->sort != EXISTS_MANY;
-    if (!member && founded && can_say_absent) {
-        vouched[q->where]++;
-        denied[q->where] += answer == ABSENT;
-    }
+    answers[q->where][q->sort][founded][!member][answer]++;
     if (!is_denial(run, q, answer)) return;
 
     const char *why = NULL;

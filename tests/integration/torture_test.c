@@ -140,6 +140,7 @@ static const struct step {
     {"fill memory", step_fill_memory, 100, EVICTING},
     {"bgsave", step_bgsave, 10, ALWAYS},
     {"bgrewriteaof", step_rewrite, 5, ALWAYS},
+    {"waitaof", step_waitaof, 5, ALWAYS},
     {"reload", step_reload, 5, ALONE},
     {"kill -9", step_kill, 5, ALONE},
     {"shutdown", step_shutdown, 2, ALONE},
@@ -206,7 +207,7 @@ static void begin_run(struct run *run, uint64_t seed) {
     memset(&run->now, 0, sizeof run->now);
     memset(run->tables, 0, sizeof run->tables);
     run->seed = run->random = seed;
-    run->stamp = run->acknowledged = 0;
+    run->stamp = run->acknowledged = run->durable = 0;
     run->caught = run->bypassed = false;
     run->resp3 = once_in(run, 2);
     run->missing = (enum missing)any(run, 3);
@@ -253,7 +254,7 @@ static void torture(const struct mode *mode) {
     } while (seconds_now() - start < seconds);
 
     if (getenv("LONG")) {
-        printf("  %s: %d runs from seed %llu on, %.0f s on %s\n", mode->config, runs,
+        printf("\n  %s: %d runs from seed %llu on, %.0f s on %s\n", mode->name, runs,
                (unsigned long long)seed, seconds_now() - start, server_name());
         tally_print();
     }
@@ -275,6 +276,9 @@ static void must_be_caught(const struct mode *mode) {
  * Modes
  * ---------------------------------------------------------------------- */
 
+#define TORTURE(...)        torture(&(struct mode){.name = __func__, __VA_ARGS__})
+#define MUST_BE_CAUGHT(...) must_be_caught(&(struct mode){.name = __func__, __VA_ARGS__})
+
 #define NO_FILES "save \"\""
 #define RDB      "save 3600 1000000" /* Saved on request and on shutdown only. */
 #define EVERYSEC "appendonly yes\nappendfsync everysec"
@@ -285,48 +289,48 @@ static void must_be_caught(const struct mode *mode) {
 #define EVICTED RDB "\nmaxmemory-policy allkeys-lru"
 
 TEST(without_files_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = NO_FILES});
+    TORTURE(.config = NO_FILES);
 }
 
 TEST(with_rdb_files_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = RDB});
+    TORTURE(.config = RDB);
 }
 
 TEST(with_an_aof_fsynced_now_and_then_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = EVERYSEC});
+    TORTURE(.config = EVERYSEC);
 }
 
 TEST(with_an_aof_fsynced_always_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = FSYNC, .restarts_lose_nothing = true});
+    TORTURE(.config = FSYNC, .restarts_lose_nothing = true);
 }
 
 TEST(with_a_rewritten_aof_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = REWRITTEN});
+    TORTURE(.config = REWRITTEN);
 }
 
 TEST(under_eviction_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = EVICTED, .evicting = true});
+    TORTURE(.config = EVICTED, .evicting = true);
 }
 
 TEST(through_failovers_no_acknowledged_item_is_denied) {
-    torture(&(struct mode){.config = RDB, .pair = true});
+    TORTURE(.config = RDB, .pair = true);
 }
 
 TEST(trusting_restarts_with_an_aof_fsynced_always_no_item_is_denied) {
     torture(
-        &(struct mode){.config = FSYNC, .trust = "restart", .restarts_lose_nothing = true});
+        &(struct mode){.config = FSYNC, .trust = "restart", .restarts_lose_nothing = true);
 }
 
 TEST(trusting_restarts_with_rdb_files_no_saved_item_is_denied) {
-    torture(&(struct mode){.config = RDB, .trust = "restart"});
+        TORTURE(.config = RDB, .trust = "restart");
 }
 
 TEST(trusting_failovers_no_item_is_denied_that_the_replica_had) {
-    torture(&(struct mode){.config = RDB, .trust = "failover", .pair = true});
+        TORTURE(.config = RDB, .trust = "failover", .pair = true);
 }
 
 TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
-    torture(&(struct mode){.config = RDB, .trust = "replica", .pair = true});
+        TORTURE(.config = RDB, .trust = "replica", .pair = true);
 }
 
 /* -------------------------------------------------------------------------
@@ -334,10 +338,9 @@ TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
  * ---------------------------------------------------------------------- */
 
 TEST(vouching_without_replaying_is_caught) {
-    must_be_caught(&(struct mode){.config = RDB, .vouches_without_replaying = true});
+        MUST_BE_CAUGHT(.config = RDB, .vouches_without_replaying = true);
 }
 
 TEST(trusting_what_is_not_durable_is_caught) {
-    must_be_caught(
-        &(struct mode){.config = RDB, .trust = "restart", .trusts_too_much = true});
+        MUST_BE_CAUGHT(.config = RDB, .trust = "restart", .trusts_too_much = true);
 }

@@ -274,12 +274,13 @@ void step_fill_memory(struct run *run, struct place at) {
     (void)at;
     static char bytes[3000];
     memset(bytes, 'x', sizeof bytes);
-    struct words w;
-    words_start(&w, "SET");
-    word_add_number(&w, any(run, 1000));
-    word_add_bytes(&w, bytes, sizeof bytes);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 10; i++) {
+        struct words w;
+        words_start(&w, "SET");
+        word_add_number(&w, any(run, 1000));
+        word_add_bytes(&w, bytes, sizeof bytes);
         freeReplyObject(write_words(run, 0, &w));
+    }
 }
 
 void look_who_is_there(struct run *run) {
