@@ -317,20 +317,19 @@ TEST(through_failovers_no_acknowledged_item_is_denied) {
 }
 
 TEST(trusting_restarts_with_an_aof_fsynced_always_no_item_is_denied) {
-    torture(
-        &(struct mode){.config = FSYNC, .trust = "restart", .restarts_lose_nothing = true);
+    TORTURE(.config = FSYNC, .trust = "restart", .restarts_lose_nothing = true);
 }
 
 TEST(trusting_restarts_with_rdb_files_no_saved_item_is_denied) {
-        TORTURE(.config = RDB, .trust = "restart");
+    TORTURE(.config = RDB, .trust = "restart");
 }
 
 TEST(trusting_failovers_no_item_is_denied_that_the_replica_had) {
-        TORTURE(.config = RDB, .trust = "failover", .pair = true);
+    TORTURE(.config = RDB, .trust = "failover", .pair = true);
 }
 
 TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
-        TORTURE(.config = RDB, .trust = "replica", .pair = true);
+    TORTURE(.config = RDB, .trust = "replica", .pair = true);
 }
 
 /* -------------------------------------------------------------------------
@@ -338,9 +337,9 @@ TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
  * ---------------------------------------------------------------------- */
 
 TEST(vouching_without_replaying_is_caught) {
-        MUST_BE_CAUGHT(.config = RDB, .vouches_without_replaying = true);
+    MUST_BE_CAUGHT(.config = RDB, .vouches_without_replaying = true);
 }
 
 TEST(trusting_what_is_not_durable_is_caught) {
-        MUST_BE_CAUGHT(.config = RDB, .trust = "restart", .trusts_too_much = true);
+    MUST_BE_CAUGHT(.config = RDB, .trust = "restart", .trusts_too_much = true);
 }
