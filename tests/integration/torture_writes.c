@@ -217,6 +217,7 @@ void step_flush(struct run *run, struct place at) {
     for (int db = 0; db < DBS; db++)
         for (int name = 0; name < NAMES; name++)
             if (command[5] == 'A' || db == at.db) run->now.objects[db][name] = no_object;
+    if (command[5] == 'A') run->durable = 0; /* The server empties its file, too. */
 }
 
 void step_dump(struct run *run, struct place at) {
