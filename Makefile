@@ -194,7 +194,7 @@ fuzz-commands: $(MODULE) $B/commands-fuzz
 	@$(test_server) MODULE=$(abspath $(MODULE)) $B/commands-fuzz -seconds=$(SECONDS) tests/fuzz/corpus/commands
 
 long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
-	LONG=1 $B/unit-tests -v rate
+	LONG=1 $B/unit-tests -v rate estimate
 	$(test_server) MODULE=$(abspath $(MODULE)) LONG=1 $B/integration-tests -v large
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign

@@ -6,6 +6,7 @@
  *     kind.h     how an item becomes bits: one table of functions a family
  *     filter.h   one layer
  *     sizing.h   how large a layer must be
+ *     estimate.h how often a chain errs as it is
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
  *     codec_redisbloom.h, codec_valkeybloom.h    the same in other products' forms
@@ -41,6 +42,7 @@
 #include "codec.h"
 #include "codec_redisbloom.h"
 #include "codec_valkeybloom.h"
+#include "estimate.h"
 #include "hash.h"
 #include "kind.h"
 #include "memory.h"

@@ -78,8 +78,21 @@ static void write_chain(const struct chain *c, uint64_t follows, unsigned char *
 
 /* ---- header ---- */
 
-size_t codec_header_length(const struct value *v) {
-    return FIXED_LENGTH + CHAIN_LENGTH + (size_t)v->live->nlayers * LAYER_LENGTH;
+static size_t chain_length(const struct chain *c) {
+    return CHAIN_LENGTH + (size_t)c->nlayers * LAYER_LENGTH;
+}
+
+static bool has_next(const struct value *v, enum codec_form form) {
+    return form == CODEC_STORED && v->next;
+}
+
+size_t codec_header_length(const struct value *v, enum codec_form form) {
+    size_t length = FIXED_LENGTH + chain_length(v->live);
+    return has_next(v, form) ? length + chain_length(v->next) : length;
+}
+
+static uint64_t present(const struct chain *c) {
+    return chain_bytes(c) - c->missing;
 }
 
 void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out) {
@@ -87,7 +100,7 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
     memset(out, 0, FIXED_LENGTH);
     memcpy(out, magic[CODEC_HEADER], MAGIC_LENGTH);
     store_u16(out + 8, VERSION);
-    store_u16(out + 10, 1);
+    store_u16(out + 10, has_next(v, form) ? 2 : 1);
     if (form == CODEC_BORN) store_u32(out + 12, FLAG_BORN);
     if (form != CODEC_MOVED) {
         out[16] = s->state;
@@ -98,8 +111,9 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
         store_u64(out + 48, (uint64_t)s->rebuild_start);
         store_u64(out + 56, s->rebuild_received);
     }
-    uint64_t present = chain_bytes(v->live) - v->live->missing;
-    write_chain(v->live, form == CODEC_BORN ? 0 : present, out + FIXED_LENGTH);
+    write_chain(v->live, form == CODEC_BORN ? 0 : present(v->live), out + FIXED_LENGTH);
+    if (has_next(v, form))
+        write_chain(v->next, present(v->next), out + FIXED_LENGTH + chain_length(v->live));
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
@@ -182,10 +196,12 @@ static enum bloom_status check_fixed(struct reader *in, const unsigned char *at)
     if (codec_record_type(at, FIXED_LENGTH) != CODEC_HEADER)
         return corrupt(in, "it doesn't start as a header");
     if (load_u16(at + 8) != VERSION) return corrupt(in, "the version is unknown");
-    if (load_u16(at + 10) == 2)
-        return corrupt(in, "a rebuild is under way in it, which this version doesn't know");
-    if (load_u16(at + 10) != 1) return corrupt(in, "the number of chains is wrong");
+    unsigned chains = load_u16(at + 10);
+    if (chains != 1 && chains != 2) return corrupt(in, "the number of chains is wrong");
     if (load_u32(at + 12) & ~FLAG_BORN) return corrupt(in, "a flag is unknown");
+    if (load_u32(at + 12) & FLAG_BORN && chains == 2)
+        return corrupt(in, "it is just born, and being rebuilt");
+    if (chains == 2 && load_u64(at + 40) == 0) return corrupt(in, "a rebuild has no token");
     if (at[17] != 0) return corrupt(in, "a reserved field is not zero");
     return BLOOM_OK;
 }
@@ -199,38 +215,49 @@ static enum bloom_status settle_born(struct reader *in, struct chain *c,
     return BLOOM_OK;
 }
 
+static enum bloom_status read_chains(struct reader *in, const struct bloom_memory *memory,
+                                     const unsigned char *fixed, struct chain *chains[2],
+                                     uint64_t follows[2]) {
+    enum bloom_status status = read_chain(in, memory, &chains[0], &follows[0]);
+    if (status >= 0 && load_u16(fixed + 10) == 2)
+        status = read_chain(in, memory, &chains[1], &follows[1]);
+    if (status >= 0) status = read_sections(in, load_u32(fixed + 20));
+    if (status >= 0 && in->left > 0)
+        status = corrupt(in, "there is something after its end");
+    if (status >= 0 && load_u32(fixed + 12) & FLAG_BORN)
+        status = settle_born(in, chains[0], follows);
+    return status;
+}
+
 static enum bloom_status read_header(struct reader *in, const struct bloom_memory *memory,
-                                     struct value **out, uint64_t *follows) {
+                                     struct value **out, uint64_t follows[2]) {
     const unsigned char *fixed = next_bytes(in, FIXED_LENGTH);
     if (!fixed) return BLOOM_CORRUPT;
     enum bloom_status status = check_fixed(in, fixed);
     if (status < 0) return status;
 
-    struct chain *c;
-    status = read_chain(in, memory, &c, follows);
-    if (status < 0) return status;
-    status = read_sections(in, load_u32(fixed + 20));
-    if (status >= 0 && in->left > 0)
-        status = corrupt(in, "there is something after its end");
-    if (status >= 0 && load_u32(fixed + 12) & FLAG_BORN)
-        status = settle_born(in, c, follows);
+    struct chain *chains[2] = {NULL, NULL};
+    status = read_chains(in, memory, fixed, chains, follows);
     if (status >= 0) {
-        *out = value_new(c);
+        *out = value_new(chains[0]);
         if (*out) {
+            (*out)->next = chains[1];
             (*out)->standing = read_standing(fixed);
             return BLOOM_OK;
         }
         status = BLOOM_NO_MEMORY;
     }
-    chain_free(c);
+    chain_free(chains[0]);
+    chain_free(chains[1]);
     return status;
 }
 
 enum bloom_status codec_read_header(const void *bytes, size_t length,
                                     const struct bloom_memory *memory, struct value **out,
-                                    uint64_t *follows, const char **why) {
+                                    uint64_t follows[2], const char **why) {
     struct reader in = {bytes, length, NULL};
     *out = NULL;
+    follows[0] = follows[1] = 0;
     enum bloom_status status = read_header(&in, memory, out, follows);
     *why = status == BLOOM_NO_MEMORY ? "there is not enough memory" : in.why;
     return status;
@@ -255,7 +282,7 @@ static uint64_t count_zeros(const struct chain *c, uint64_t offset, uint64_t end
 
 size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *out,
                          size_t room, uint64_t *next) {
-    uint64_t end = chain_bytes(c) - c->missing;
+    uint64_t end = present(c);
     *next = offset;
     if (offset >= end) return 0;
 
@@ -286,7 +313,7 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
                                    uint64_t *next, bool *changed, const char **why) {
     struct reader in = {bytes, length, NULL};
     const unsigned char *at = next_bytes(&in, CODEC_CHUNK_HEADER);
-    uint64_t total = chain_bytes(c), present = total - c->missing;
+    uint64_t total = chain_bytes(c), so_far = present(c);
     *why = "it ends too early";
     if (!at) return BLOOM_CORRUPT;
     *why = "it doesn't start as a chunk";
@@ -299,7 +326,7 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
 
     uint64_t offset = load_u64(at + 24), zeros = load_u64(at + 32);
     *why = "it leaves a gap";
-    if (offset > present) return BLOOM_CORRUPT;
+    if (offset > so_far) return BLOOM_CORRUPT;
     *why = "it goes past the end of the filter";
     if (zeros > total - offset || in.left > total - offset - zeros) return BLOOM_CORRUPT;
     *why = "it is empty";
@@ -317,8 +344,8 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
         to[i] |= in.at[i];
     }
     *next = offset + zeros + in.left;
-    *changed = fresh != 0 || *next > present;
-    if (*next > present) c->missing = total - *next;
+    *changed = fresh != 0 || *next > so_far;
+    if (*next > so_far) c->missing = total - *next;
     *why = NULL;
     return BLOOM_OK;
 }

@@ -20,7 +20,7 @@
  *   40   8  rebuild: token               72   4  layers
  *   48   8  rebuild: start               76   4  0
  *   56   8  rebuild: received            80      layer records, oldest first
- *   64      chain records
+ *   64      chain records: live, next
  *           sections                    layer record
  *                                        0   2  probes
  *   section                              2   2  sectors
@@ -48,6 +48,7 @@
  *   complete: no chunks follow. Without it nothing has come yet.
  * - "Bytes that follow" are fewer than the arrays' for a filter that was itself
  *   only partially loaded.
+ * - The chunks of the next chain of a rebuild come after those of the live one.
  * - Identity and layer count in every chunk keep the chunks of native filters that were
  *   made apart, or before and after a growth, from being put together. What was
  *   restored from an older DUMP can't be told from what it was then.
@@ -78,26 +79,26 @@ enum codec_record { CODEC_NONE, CODEC_HEADER, CODEC_CHUNK, CODEC_GROWTH };
 enum codec_record codec_record_type(const void *bytes, size_t length);
 
 enum codec_form {
-    CODEC_STORED, /* with its standing: RDB, AOF */
-    CODEC_BORN,   /* with its standing, and complete as it is: replication */
-    CODEC_MOVED,  /* as a plain filter: SCANDUMP */
+    CODEC_STORED, /* with its standing and both chains: RDB, AOF */
+    CODEC_BORN,   /* the live chain, with its standing, complete as it is: replication */
+    CODEC_MOVED,  /* the live chain as a plain filter: SCANDUMP */
 };
 
-size_t codec_header_length(const struct value *v);
+size_t codec_header_length(const struct value *v, enum codec_form form);
 
 /* Writes codec_header_length() bytes. */
 void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out);
 
-/* Reads a header. The chain of *out has its layers, but they have no arrays yet
- * (see chain_take_arrays), so that the caller can first look at the sizes. It is
+/* Reads a header. The chains of *out have their layers, but those have no arrays yet
+ * (see chain_take_arrays), so that the caller can first look at the sizes. They are
  * partial, with everything missing, unless the header was flagged born.
- * *follows: how many bytes of the arrays the chunks will bring.
+ * follows: how many bytes of the arrays of live and next the chunks will bring.
  *
  * Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and *why says
  * what is wrong. */
 enum bloom_status codec_read_header(const void *bytes, size_t length,
                                     const struct bloom_memory *memory, struct value **out,
-                                    uint64_t *follows, const char **why);
+                                    uint64_t follows[2], const char **why);
 
 /* Writes a chunk that starts at the offset into `room` (> CODEC_CHUNK_HEADER)
  * bytes. Returns its length, 0 if there is nothing from there on; *next is the

@@ -72,6 +72,13 @@ struct kind {
     void (*add_many)(struct filter *layer, const struct hashed *items, size_t n,
                      uint8_t *changed);
 
+    /* The share of probes that pass in this part of the layer's array, which is whole
+     * lines, or all of it. NULL: as many as bits are set. */
+    double (*pass)(const struct filter *layer, const unsigned char *part, uint64_t bytes);
+
+    /* The bits that items can set: so many, from the first on. NULL: all. */
+    uint64_t (*places)(const struct filter *layer);
+
     /* The bytes that the product itself would say it takes; NULL if it has no say. */
     uint64_t (*size)(const struct chain *c);
 };

@@ -26,7 +26,11 @@ enum bloom_status {
     BLOOM_SERVER_FULL = -10, /* the server has no memory left to give */
     BLOOM_EXISTS = -11,
     BLOOM_NOT_FOUND = -12,
-    BLOOM_CHANGED = -13, /* no longer the filter that a dump began with */
+    BLOOM_CHANGED = -13,     /* no longer the filter that a dump began with */
+    BLOOM_EMPTY = -14,       /* nothing is in it, so nobody can vouch for it */
+    BLOOM_REBUILDING = -15,  /* one is under way already */
+    BLOOM_NO_REBUILD = -16,  /* none, or another one */
+    BLOOM_INTERRUPTED = -17, /* what was sent to the rebuild may be lost */
 };
 
 #endif

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* value.h - what one key holds: a chain, and how far its word may be trusted.
+/* value.h - what one key holds: a chain, whether its word may be passed on, and during a
+ * rebuild the chain that will take its place.
  *
  *     struct value
  *     +----------+
- *     | standing |    who vouched for it, until when, and what is in doubt
+ *     | standing |    who vouched for it, and what is in doubt: shield.h
  *     | live   --+--> the chain that questions are put to
+ *     | next   --+--> the next generation while it is being filled, or NULL
+ *     | answers  |    how often it said what, in this process
  *     +----------+
  *
- * A chain can tell "certainly never added to me" from "maybe". Whether the
- * first may be passed on as an answer is decided here: a filter that is still
- * being filled, or of which not all bytes have come, has to answer "maybe" to
- * everything. */
+ * From the start of a rebuild on every add goes to both chains, so that the next one has
+ * what came during the rebuild. An add is an effect if either changed; what the caller is
+ * told is the live one's answer. */
 #ifndef BLOOM_VALUE_H
 #define BLOOM_VALUE_H
 
@@ -18,42 +20,49 @@
 #include <stdint.h>
 
 #include "chain.h"
+#include "shield.h"
 
-/* Stored as they are. A number that is not listed here is a state of a later
- * version: it answers "maybe" to everything and is stored unchanged. */
-enum state {
-    STATE_PLAIN = 0, /* a filter like any other: denies what it doesn't hold */
-};
-
-/* The fixed part of every stored form has all of these from the first version
- * on, so that a filter keeps them when it passes through an older one. */
-struct standing {
-    uint8_t state;             /* enum state, or a later version's */
-    uint16_t doubt;            /* a bit for each cause of doubt; 0: none */
-    int64_t lease;             /* vouched for until then: Unix time in ms; 0: no end */
-    int64_t vouched_at;        /* Unix time in ms; 0: never */
-    uint64_t rebuild_token;    /* 0: no rebuild under way */
-    int64_t rebuild_start;     /* Unix time in ms */
-    uint64_t rebuild_received; /* items */
+/* Counted by item, by who asks. */
+struct answers {
+    uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
+    uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
+    uint64_t unknown[CAUSES];         /* by cause; CAUSE_NONE: "absent" */
 };
 
 struct value {
     struct standing standing;
     struct chain *live;
+    struct chain *next;
+
+    /* Of this process, not stored. */
+    struct answers answers;
+    uint64_t grow_again[2]; /* live, next: growth was refused; with so many items in its
+                               last layer it is worth another try; 0: at once */
+    int64_t last_load;      /* of the rebuild: Unix time in ms; 0: none yet */
+    bool told_full;         /* the log has been told that it is over capacity */
+    bool unlinked;          /* its key was taken away: it wasn't flushed */
+    uint8_t rebuild_slot;   /* the owner's, to find what it noted of the rebuild */
+    uint32_t counted_in;    /* likewise: in which era it was counted */
 };
 
 /* A value around a chain, which it owns from then on, or NULL when there is no
  * memory: then the chain is still the caller's. */
 struct value *value_new(struct chain *live);
 
-/* Frees the chain too. NULL is fine. */
+/* Frees the chains too. NULL is fine. */
 void value_free(struct value *v);
+
+/* chain_take_arrays() for both chains. */
+enum bloom_status value_take_arrays(struct value *v);
+
+/* Frees all of it but the live chain, which it returns. */
+struct chain *value_release(struct value *v);
 
 /* A filter of which nobody has said anything: neither vouched for nor in doubt. */
 bool value_is_plain(const struct value *v);
 
-/* Whether "certainly not" may be said at all. */
-bool value_may_deny(const struct value *v);
+/* The next generation becomes the live one; returns the old one, for the caller to free. */
+struct chain *value_swap(struct value *v);
 
 /* What the value takes: arrays and structs, without an allocator's slack. */
 uint64_t value_memory(const struct value *v);

@@ -19,6 +19,12 @@ enum option {
     KIND,
     TIGHTENING,
     SEED,
+    EX,
+    PXAT,
+    SINCE,
+    XX,
+    LOADING,
+    READY,
     NOCREATE,
     NONSCALING,
     ITEMS,
@@ -29,32 +35,51 @@ static const struct {
     const char *word;
     bool has_value;
 } options[] = {
-    [CAPACITY] = {"CAPACITY", true},     [ERROR] = {"ERROR", true},
-    [EXPANSION] = {"EXPANSION", true},   [KIND] = {"KIND", true},
-    [TIGHTENING] = {"TIGHTENING", true}, [SEED] = {"SEED", true},
-    [NOCREATE] = {"NOCREATE", false},    [NONSCALING] = {"NONSCALING", false},
+    [CAPACITY] = {"CAPACITY", true},
+    [ERROR] = {"ERROR", true},
+    [EXPANSION] = {"EXPANSION", true},
+    [KIND] = {"KIND", true},
+    [TIGHTENING] = {"TIGHTENING", true},
+    [SEED] = {"SEED", true},
+    [NOCREATE] = {"NOCREATE", false},
+    [NONSCALING] = {"NONSCALING", false},
     [ITEMS] = {"ITEMS", false},
+    [EX] = {"EX", true},
+    [PXAT] = {"PXAT", true},
+    [SINCE] = {"SINCE", true},
+    [XX] = {"XX", false},
+    [LOADING] = {"LOADING", false},
+    [READY] = {"READY", false},
 };
 
 /* Options as a set. */
 #define BIT(o) (1u << (o))
 
-#define RESERVE_OPTIONS (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
+#define RESERVE_OPTIONS                                                                    \
+    (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY))
 #define INSERT_OPTIONS                                                                     \
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NOCREATE) | BIT(NONSCALING) |       \
      BIT(ITEMS))
 #define VALKEYBLOOM_OPTIONS (BIT(TIGHTENING) | BIT(SEED)) /* in its stream only */
+#define START_OPTIONS                                                                      \
+    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
+#define READY_OPTIONS     (BIT(EX) | BIT(PXAT) | BIT(XX))
+#define COMMIT_OPTIONS    BIT(EX)
+#define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE)) /* of both, in our stream only */
 
-/* What RedisBloom says, which differs between its commands. */
+/* What RedisBloom says, which differs between its commands, and what we say in commands
+ * that it doesn't have. A %s stands for the option. */
 struct dialect {
-    const char *bad_error_rate, *bad_capacity, *bad_expansion, *no_expansion, *unknown;
+    const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
+    const char *no_value; /* NULL: the server's words for a wrong number of arguments */
 };
 
 static const struct dialect reserve_dialect = {
     .bad_error_rate = "ERR bad error rate",
     .bad_capacity = "ERR bad capacity",
     .bad_expansion = "ERR bad expansion",
-    .no_expansion = "ERR no expansion",
+    .no_value = "ERR no expansion",
+    .unknown = "ERR unknown option '%s'",
 };
 
 static const struct dialect insert_dialect = {
@@ -62,6 +87,14 @@ static const struct dialect insert_dialect = {
     .bad_capacity = "Bad capacity",
     .bad_expansion = "Bad expansion",
     .unknown = "Unknown argument received",
+};
+
+static const struct dialect own_dialect = {
+    .bad_error_rate = "ERR bad error rate",
+    .bad_capacity = "ERR bad capacity",
+    .bad_expansion = "ERR bad expansion",
+    .no_value = "ERR option '%s' needs a value",
+    .unknown = "ERR unknown option '%s'",
 };
 
 /* The options of one command line, while they are being read. */
@@ -74,6 +107,7 @@ struct parser {
     const struct dialect *dialect;
     bool seen[UNKNOWN];
     struct wish *wish;
+    struct vow *vow;
 };
 
 struct wish default_wish(RedisModuleCtx *ctx) {
@@ -157,6 +191,24 @@ static bool read_seed(struct parser *p, RedisModuleString *text) {
     return true;
 }
 
+static bool read_time(struct parser *p, RedisModuleString *text, int64_t *ms) {
+    long long time;
+    if (RedisModule_StringToLongLong(text, &time) != REDISMODULE_OK)
+        return reply_error(p->ctx, "ERR value is not an integer or out of range"), false;
+    if (time <= 0) return reply_error(p->ctx, "ERR invalid lease time"), false;
+    *ms = time;
+    return true;
+}
+
+static bool read_seconds(struct parser *p, RedisModuleString *text) {
+    int64_t seconds;
+    if (!read_time(p, text, &seconds)) return false;
+    if (seconds > (INT64_MAX - p->vow->now) / 1000)
+        return reply_error(p->ctx, "ERR invalid lease time"), false;
+    p->vow->lease = p->vow->now + 1000 * seconds;
+    return true;
+}
+
 /* ---- options ---- */
 
 static enum option by_first_letters(const char *text) {
@@ -189,8 +241,8 @@ static enum option option_at(const struct parser *p, int at) {
 /* The value after the option at p->at, or NULL: then the error has been replied. */
 static RedisModuleString *value_of_option(struct parser *p) {
     if (p->at + 1 < p->argc) return p->argv[++p->at];
-    if (p->dialect->no_expansion)
-        reply_error(p->ctx, p->dialect->no_expansion);
+    if (p->dialect->no_value)
+        reply_option_error(p->ctx, p->dialect->no_value, p->argv[p->at]);
     else
         RedisModule_WrongArity(p->ctx);
     return NULL;
@@ -198,10 +250,7 @@ static RedisModuleString *value_of_option(struct parser *p) {
 
 static bool refuse_unknown(struct parser *p) {
     if (p->loose) return true;
-    if (p->dialect->unknown)
-        reply_error(p->ctx, p->dialect->unknown);
-    else
-        reply_option_error(p->ctx, "ERR unknown option '%s'", p->argv[p->at]);
+    reply_option_error(p->ctx, p->dialect->unknown, p->argv[p->at]);
     return false;
 }
 
@@ -233,6 +282,12 @@ static bool read_option(struct parser *p, enum option o) {
         return read_tightening(p, value);
     case SEED:
         return read_seed(p, value);
+    case EX:
+        return read_seconds(p, value);
+    case PXAT:
+        return read_time(p, value, &p->vow->lease);
+    case SINCE:
+        return read_time(p, value, &p->vow->now);
     default:
         return true;
     }
@@ -261,6 +316,10 @@ bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
     while (p.at < argc)
         if (!read_option(&p, option_at(&p, p.at))) return false;
+    if (p.seen[LOADING] && p.seen[READY])
+        return reply_error(ctx, "ERR a filter is LOADING or READY, not both"), false;
+    if (p.seen[LOADING]) wish->state = STATE_LOADING;
+    if (p.seen[READY]) wish->state = STATE_READY;
     return settle_expansion(&p);
 }
 
@@ -283,5 +342,38 @@ bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
 
     insert->create = !p.seen[NOCREATE];
     insert->first_item = p.at;
+    return settle_expansion(&p);
+}
+
+bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+              bool may_renew, struct vow *vow) {
+    struct parser p = {.ctx = ctx,
+                       .argv = argv,
+                       .argc = argc,
+                       .at = at,
+                       .vow = vow,
+                       .known = may_renew ? READY_OPTIONS : COMMIT_OPTIONS,
+                       .dialect = &own_dialect};
+    *vow = (struct vow){.now = RedisModule_Milliseconds()};
+    if (server_is_followed(ctx)) p.known |= FOLLOWING_OPTIONS;
+    while (p.at < argc)
+        if (!read_option(&p, option_at(&p, p.at))) return false;
+    if (p.seen[EX] && p.seen[PXAT])
+        return reply_error(ctx, "ERR EX and PXAT can't be given together"), false;
+    vow->renew = p.seen[XX];
+    return true;
+}
+
+bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                struct wish *wish) {
+    struct parser p = {.ctx = ctx,
+                       .argv = argv,
+                       .argc = argc,
+                       .at = at,
+                       .wish = wish,
+                       .known = START_OPTIONS,
+                       .dialect = &own_dialect};
+    while (p.at < argc)
+        if (!read_option(&p, option_at(&p, p.at))) return false;
     return settle_expansion(&p);
 }

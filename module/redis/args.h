@@ -11,7 +11,7 @@
 #include "keyspace.h"
 #include "server.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind]
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * False if the arguments are wrong: then the error has been replied. */
 bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                   struct wish *wish);
@@ -26,6 +26,22 @@ struct insert {
 };
 bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                  struct insert *insert);
+
+/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds], for READY
+ * also [PXAT ms] and [XX]; likewise. From a master or an AOF also SINCE ms, and PXAT for
+ * both. */
+struct vow {
+    int64_t now;   /* when it is made */
+    int64_t lease; /* until when it is good; 0: no end */
+    bool renew;    /* XX */
+};
+bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+              bool may_renew, struct vow *vow);
+
+/* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
+ * [KIND kind]; likewise. What isn't said stays as it is in *wish. */
+bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                struct wish *wish);
 
 /* What a filter is like that is made without a word about it: the settings say so, but
  * for a command from a master or an AOF. Ours would have sent the filter's header, so it

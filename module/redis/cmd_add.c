@@ -1,100 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_add.c - BF.ADD, BF.MADD and BF.INSERT: one adding of items, three syntaxes. */
+#include "adding.h"
 #include "args.h"
 #include "commands.h"
-#include "items.h"
+#include "config.h"
 #include "keyspace.h"
-#include "replicate.h"
 #include "reply.h"
-#include "stats.h"
 
 /* Answers of so many items fit on the stack. */
 #define FEW 512
 
-/* One adding of items while it is under way. */
-struct adding {
-    RedisModuleCtx *ctx;
-    RedisModuleString *name;
-    struct value *v;
-    RedisModuleString **items;
-    size_t n;
-    uint8_t *added; /* the answer for each item that was dealt with */
-    size_t done;    /* how many were */
-    size_t told;    /* how many of these replicas know of */
-    size_t changed; /* how many items changed a bit */
-    bool created;
-    size_t growths;
-    bool is_effect; /* the call brings items and nothing else: it can be sent on as it is */
-};
-
-/* Sends on what was added since the last time, so that replicas see the items
- * before a growth as before it. */
-static void tell(struct adding *a) {
-    bool as_it_is = a->is_effect && a->told == 0 && a->done == a->n;
-    a->changed += replicate_items(a->ctx, a->name, a->items + a->told, a->added + a->told,
-                                  a->done - a->told, as_it_is);
-    a->told = a->done;
-}
-
-/* Adds up to a block of items; less than asked for means that there is no room. */
-static size_t add_block(struct adding *a, size_t block, enum chain_full when_full) {
-    struct item items[ITEMS_BLOCK];
-    read_items(a->items + a->done, block, items);
-    return chain_add(a->v->live, items, block, a->added + a->done, when_full);
-}
-
-/* A followed effect goes where it went on the master. A native filter's goes into the
- * last layer, full or not: there it fitted, or was put over capacity on purpose. A plain
- * foreign filter may come from a master that sends no growth: it grows by its product's
- * rule, and takes the item all the same if it may not. What the master accepted must not
- * be denied here, even if the master counts otherwise or has other settings. */
-static enum bloom_status make_room(struct adding *a, enum chain_full *when_full) {
-    bool followed = server_is_followed(a->ctx);
-    bool by_rule = a->v->live->kind->foreign && a->v->standing.state == STATE_PLAIN;
-    if (followed && (!by_rule || a->v->live->missing > 0)) {
-        *when_full = CHAIN_EXCEED;
-        return BLOOM_OK;
-    }
-    tell(a);
-    enum bloom_status status = grow(a->ctx, a->name, a->v);
-    a->growths += status >= 0;
-    if (status >= 0 || !followed) return status;
-    *when_full = CHAIN_EXCEED;
-    return BLOOM_OK;
-}
-
-/* Adds the items in order. On a refusal those before it stay, and are told of. */
-static enum bloom_status add_items(struct adding *a) {
-    enum chain_full when_full = CHAIN_STOP;
-    enum bloom_status status = BLOOM_OK;
-    uint64_t before = chain_items(a->v->live);
-    if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
-
-    while (a->done < a->n && status >= 0) {
-        size_t block = a->n - a->done < ITEMS_BLOCK ? a->n - a->done : ITEMS_BLOCK;
-        size_t dealt_with = add_block(a, block, when_full);
-        a->done += dealt_with;
-        if (dealt_with < block) status = make_room(a, &when_full);
-    }
-    tell(a);
-    stats_items_came(chain_items(a->v->live) - before);
-    return status;
-}
-
-/* Last of all: a listener may delete the key, and the filter with it. */
-static void announce_all(const struct adding *a) {
-    if (a->created) announce(a->ctx, a->name, "bf.reserve");
-    for (size_t i = 0; i < a->growths; i++)
-        announce(a->ctx, a->name, "bf.grow");
-    if (a->changed > 0) announce(a->ctx, a->name, "bf.add");
-}
-
-/* Finds the filter, or makes it: as BF.INSERT says, else by the settings. False if it
- * replied an error. */
+/* Finds the filter, or makes it: as BF.INSERT says, else by the settings. Where a missing
+ * filter denies nothing, one that an add makes doesn't either. False if it replied an
+ * error. */
 static bool find_or_create(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->v)) return false;
     if (a->v) return true;
     struct wish wish = insert ? insert->wish : default_wish(a->ctx);
+    if (settings.missing_key != MISSING_ABSENT && !server_is_followed(a->ctx))
+        wish.state = STATE_LOADING;
     enum bloom_status status =
         insert && !insert->create ? BLOOM_NOT_FOUND : create(a->ctx, a->name, &wish, &a->v);
     if (status < 0) reply_unless_followed(a->ctx, status);
@@ -124,7 +48,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
         reply_unless_followed(ctx, status);
     else
         reply_answers(&a, status);
-    announce_all(&a);
+    announce_adding(&a);
     if (a.added != few) RedisModule_Free(a.added);
     return REDISMODULE_OK;
 }
@@ -143,7 +67,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                        .is_effect = true};
     if (!find_or_create(&a, NULL)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = add_items(&a);
-    announce_all(&a);
+    announce_adding(&a);
     return status < 0 ? reply_unless_followed(ctx, status) : reply_bool(ctx, added);
 }
 

@@ -17,6 +17,7 @@
 #include "core/codec_redisbloom.h"
 #include "keyspace.h"
 #include "memory.h"
+#include "node.h"
 #include "replicate.h"
 #include "reply.h"
 #include "stats.h"
@@ -111,20 +112,22 @@ static enum bloom_status take_in(struct loading *l, struct value *v, const char 
         uint64_t bytes = chain_bytes(v->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
-    if (status >= 0) status = chain_take_arrays(v->live);
-    if (status >= 0)
-        put(l->ctx, l->name, v);
-    else
+    if (status >= 0) status = value_take_arrays(v);
+    if (status < 0) {
         value_free(v);
+        return status;
+    }
+    node_arrived(v, false);
+    put(l->ctx, l->name, v);
     return status;
 }
 
 static enum bloom_status load_header(struct loading *l, const char **why) {
-    uint64_t follows;
+    uint64_t follows[2];
     struct value *v;
     if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &v, &follows, why);
+        codec_read_header(l->bytes, l->length, &server_allocator, &v, follows, why);
     return status < 0 ? status : take_in(l, v, why);
 }
 
@@ -147,11 +150,20 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     if (!l->followed || !l->v) return BLOOM_CORRUPT;
     struct chain *c = l->v->live;
     enum bloom_status status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+    if (status < 0 && l->v->next) {
+        c = l->v->next;
+        status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+    }
+    stats_value_went(l->v);
     if (status >= 0) status = chain_grow(c, &plan);
-    if (status < 0) return status;
-    stats_layer_came(&c->layers[c->nlayers - 1]);
-    if (c->kind->foreign) settle_type(l->ctx, l->name);
+    stats_value_came(l->v);
+    if (status >= 0 && c->kind->foreign) settle_type(l->ctx, l->name);
     return status;
+}
+
+/* The chunks of a rebuild's next generation come when the live one has all of its own. */
+static struct chain *chain_to_complete(const struct value *v) {
+    return v->next && v->live->missing == 0 ? v->next : v->live;
 }
 
 /* A chunk of ours has the right iterator in it; RedisBloom's is any bytes at all. What
@@ -160,7 +172,7 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
     uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->v) return BLOOM_NOT_FOUND;
-    struct chain *c = l->v->live;
+    struct chain *c = chain_to_complete(l->v);
     bool foreign = c->kind == &kind_redisbloom;
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
                codec_record_type(l->bytes, l->length) == CODEC_CHUNK;

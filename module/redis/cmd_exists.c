@@ -1,23 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_exists.c - BF.EXISTS and BF.MEXISTS: questions. */
+/* cmd_exists.c - BF.EXISTS and BF.MEXISTS: questions as RedisBloom's clients put them. */
 #include <string.h>
 
+#include "ask.h"
 #include "commands.h"
-#include "items.h"
+#include "config.h"
 #include "keyspace.h"
+#include "node.h"
 #include "reply.h"
+#include "stats.h"
 
-/* At most a block of questions. Without a filter nothing is there; one that may
- * not deny answers 1 to everything. */
-static void ask(const struct value *v, RedisModuleString **strings, size_t n,
-                uint8_t *maybe) {
-    if (!v || !value_may_deny(v)) {
-        memset(maybe, v != NULL, n);
-        return;
-    }
-    struct item items[ITEMS_BLOCK];
-    read_items(strings, n, items);
-    chain_ask(v->live, items, n, maybe);
+static bool may_deny(const struct value *v) {
+    enum cause cause = why_unknown(v);
+    return shield_denies(cause) ||
+           (cause == CAUSE_MISSING && settings.missing_key == MISSING_ABSENT);
+}
+
+/* At most a block of questions. */
+static void answer(struct value *v, RedisModuleString **strings, size_t n, uint8_t *maybe) {
+    size_t yes = 0;
+    if (may_deny(v))
+        ask(v, strings, n, maybe);
+    else
+        memset(maybe, 1, n);
+
+    for (size_t i = 0; i < n; i++)
+        yes += maybe[i];
+    count(&counters.exists_maybe, yes);
+    count(&counters.exists_no, n - yes);
+    if (!v) return;
+    v->answers.exists_maybe += yes;
+    v->answers.exists_no += n - yes;
+}
+
+/* False if it replied an error. */
+static bool find_to_ask(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
+    if (!find_to_read(ctx, name, v)) return false;
+    if (*v || settings.missing_key != MISSING_ERROR) return true;
+    reply_refusal(ctx, BLOOM_NOT_FOUND);
+    return false;
 }
 
 /* BF.EXISTS key item
@@ -26,9 +47,9 @@ int cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
     struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!find_to_ask(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     uint8_t maybe;
-    ask(v, argv + 2, 1, &maybe);
+    answer(v, argv + 2, 1, &maybe);
     return reply_bool(ctx, maybe);
 }
 
@@ -38,13 +59,13 @@ int cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
 
     struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!find_to_ask(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     size_t n = (size_t)argc - 2;
     RedisModule_ReplyWithArray(ctx, (long)n);
     for (size_t done = 0; done < n;) {
         uint8_t maybe[ITEMS_BLOCK];
         size_t block = n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK;
-        ask(v, argv + 2 + done, block, maybe);
+        answer(v, argv + 2 + done, block, maybe);
         for (size_t i = 0; i < block; i++)
             reply_bool(ctx, maybe[i]);
         done += block;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd_info.h"
 #include "commands.h"
 #include "core/redisbloom.h"
 #include "keyspace.h"
@@ -46,7 +47,7 @@ static const struct field {
     {"EXPANSION", "Expansion rate", expansion_of},
 };
 
-#define FIELDS (sizeof fields / sizeof *fields)
+_Static_assert(sizeof fields / sizeof *fields == INFO_FIELDS, "cmd_info.h");
 
 static void reply_number(RedisModuleCtx *ctx, const struct field *field,
                          const struct chain *c) {
@@ -54,14 +55,6 @@ static void reply_number(RedisModuleCtx *ctx, const struct field *field,
         RedisModule_ReplyWithNull(ctx);
     else
         reply_count(ctx, field->number(c));
-}
-
-/* A server that has maps makes pairs of them for those who speak RESP2. */
-static void reply_map(RedisModuleCtx *ctx, long pairs) {
-    if (RedisModule_ReplyWithMap)
-        RedisModule_ReplyWithMap(ctx, pairs);
-    else
-        RedisModule_ReplyWithArray(ctx, 2 * pairs);
 }
 
 static void reply_field(RedisModuleCtx *ctx, const struct field *field,
@@ -73,7 +66,7 @@ static void reply_field(RedisModuleCtx *ctx, const struct field *field,
 static const struct field *field_by_selector(RedisModuleString *text) {
     size_t length;
     const char *selector = RedisModule_StringPtrLen(text, &length);
-    for (size_t i = 0; i < FIELDS; i++)
+    for (size_t i = 0; i < INFO_FIELDS; i++)
         if (length == strlen(fields[i].selector) &&
             !strcasecmp(selector, fields[i].selector))
             return &fields[i];
@@ -93,23 +86,35 @@ static void reply_one(RedisModuleCtx *ctx, const struct field *field,
     }
 }
 
-/* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]
- * All five numbers, or one of them. */
+void reply_info_fields(RedisModuleCtx *ctx, const struct value *v) {
+    for (size_t i = 0; i < INFO_FIELDS; i++)
+        reply_field(ctx, &fields[i], v->live);
+}
+
+static bool is_full(RedisModuleString *text) {
+    return strcasecmp(RedisModule_StringPtrLen(text, NULL), "FULL") == 0;
+}
+
+/* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | FULL]
+ * All five numbers, or one of them, or all that may be known. */
 int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
 
     struct value *v;
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    if (argc == 3 && is_full(argv[2])) {
+        reply_full(ctx, v);
+        return REDISMODULE_OK;
+    }
     if (argc == 3) {
         const struct field *field = field_by_selector(argv[2]);
         if (!field) return reply_error(ctx, "Invalid information value");
         reply_one(ctx, field, v->live);
         return REDISMODULE_OK;
     }
-    reply_map(ctx, FIELDS);
-    for (size_t i = 0; i < FIELDS; i++)
-        reply_field(ctx, &fields[i], v->live);
+    reply_map(ctx, INFO_FIELDS);
+    reply_info_fields(ctx, v);
     return REDISMODULE_OK;
 }
 

@@ -5,8 +5,9 @@
 #include "keyspace.h"
 #include "replicate.h"
 #include "reply.h"
+#include "vouch.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind]
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return RedisModule_WrongArity(ctx);
@@ -18,6 +19,7 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct value *v;
     enum bloom_status status = create(ctx, argv[1], &wish, &v);
     if (status < 0) return reply_unless_followed(ctx, status);
+    if (wish.state == STATE_READY) warn_of_eviction(ctx, argv[1]);
     announce(ctx, argv[1], "bf.reserve");
     return reply_ok(ctx);
 }

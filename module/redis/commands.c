@@ -10,24 +10,33 @@ static const struct command {
     RedisModuleCmdFunc handler;
     const char *flags;
     const char *categories;
+    int last_key; /* from 1 on; 0: no keys */
 } commands[] = {
-    {"bf.reserve", cmd_reserve, "write deny-oom", "write fast bloom"},
-    {"bf.add", cmd_add, "write", "write bloom"},
-    {"bf.madd", cmd_madd, "write", "write bloom"},
-    {"bf.insert", cmd_insert, "write", "write bloom"},
-    {"bf.exists", cmd_exists, "readonly fast", "read fast bloom"},
-    {"bf.mexists", cmd_mexists, "readonly fast", "read fast bloom"},
-    {"bf.card", cmd_card, "readonly fast", "read fast bloom"},
-    {"bf.info", cmd_info, "readonly fast", "read fast bloom"},
-    {"bf.debug", cmd_debug, "readonly fast", "read fast bloom"},
-    {"bf.scandump", cmd_scandump, "readonly fast", "read dangerous bloom"},
-    {"bf.loadchunk", cmd_loadchunk, "write deny-oom", "write dangerous bloom"},
-    {"bf.load", cmd_load, "write deny-oom", "write dangerous bloom"},
+    {"bf.reserve", cmd_reserve, "write deny-oom", "write fast bloom", 1},
+    {"bf.add", cmd_add, "write", "write bloom", 1},
+    {"bf.madd", cmd_madd, "write", "write bloom", 1},
+    {"bf.insert", cmd_insert, "write", "write bloom", 1},
+    {"bf.exists", cmd_exists, "readonly fast", "read fast bloom", 1},
+    {"bf.mexists", cmd_mexists, "readonly fast", "read fast bloom", 1},
+    {"bf.check", cmd_check, "readonly fast", "read fast bloom", 1},
+    {"bf.mcheck", cmd_mcheck, "readonly fast", "read fast bloom", 1},
+    {"bf.guard", cmd_guard, "readonly fast", "read fast bloom", 2},
+    {"bf.ready", cmd_ready, "write", "write dangerous bloom", 1},
+    {"bf.loading", cmd_loading, "write", "write dangerous bloom", 1},
+    {"bf.rebuild", cmd_rebuild, "write", "write dangerous bloom", 1},
+    {"bf.promoted", cmd_promoted, "write", "write dangerous bloom", 0},
+    {"bf.card", cmd_card, "readonly fast", "read fast bloom", 1},
+    {"bf.info", cmd_info, "readonly fast", "read fast bloom", 1},
+    {"bf.debug", cmd_debug, "readonly fast", "read fast bloom", 1},
+    {"bf.scandump", cmd_scandump, "readonly fast", "read dangerous bloom", 1},
+    {"bf.loadchunk", cmd_loadchunk, "write deny-oom", "write dangerous bloom", 1},
+    {"bf.load", cmd_load, "write deny-oom", "write dangerous bloom", 1},
 };
 
 static int register_command(RedisModuleCtx *ctx, const struct command *c, bool categories) {
-    if (RedisModule_CreateCommand(ctx, c->name, c->handler, c->flags, 1, 1, 1) !=
-        REDISMODULE_OK)
+    int first = c->last_key > 0;
+    if (RedisModule_CreateCommand(ctx, c->name, c->handler, c->flags, first, c->last_key,
+                                  first) != REDISMODULE_OK)
         return REDISMODULE_ERR;
     if (!categories) return REDISMODULE_OK;
     return server.set_acl_categories(RedisModule_GetCommand(ctx, c->name), c->categories);

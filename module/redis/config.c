@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "core/chain.h"
+#include "node.h"
 
 struct settings settings = {
     .error_rate = 0.01,
@@ -14,6 +15,7 @@ struct settings settings = {
     .expansion_factor = 2,
     .kind = &kind_lines,
     .max_filter_bytes = 0,
+    .missing_key = MISSING_ABSENT,
 };
 
 /* Not in the 7.0 header; means this only where server.plain_settings. */
@@ -131,7 +133,132 @@ static int register_kind(RedisModuleCtx *ctx, unsigned unprefixed) {
                                           NULL);
 }
 
+/* ---- what a missing filter means: words, in the order of enum missing_key ---- */
+
+#define MISSING_NAME "bf-missing-key"
+
+static const char *const missing_words[] = {"absent", "maybe", "error"};
+
+#define MISSING_WORDS (sizeof missing_words / sizeof *missing_words)
+
+static int get_missing(const char *name, void *data) {
+    (void)name;
+    (void)data;
+    return (int)settings.missing_key;
+}
+
+static int set_missing(const char *name, int id, void *data, RedisModuleString **error) {
+    (void)name;
+    (void)data;
+    (void)error; /* the server knows which there are */
+    settings.missing_key = (enum missing_key)id;
+    return REDISMODULE_OK;
+}
+
+static int register_missing(RedisModuleCtx *ctx, unsigned unprefixed) {
+    const char *names[MISSING_WORDS];
+    int ids[MISSING_WORDS];
+    for (size_t i = 0; i < MISSING_WORDS; i++) {
+        names[i] = missing_words[i];
+        ids[i] = (int)i;
+    }
+    return RedisModule_RegisterEnumConfig(ctx, MISSING_NAME, (int)settings.missing_key,
+                                          unprefixed, names, ids, MISSING_WORDS,
+                                          get_missing, set_missing, NULL, NULL);
+}
+
+/* ---- what is trusted: words with spaces or commas between them ---- */
+
+#define TRUST_NAME "bf-trust"
+
+static const struct {
+    const char *word;
+    uint16_t bit;
+} trusts[] = {
+    {"restart", DOUBT_RESTART},
+    {"failover", DOUBT_FAILOVER},
+    {"replica", TRUST_REPLICA},
+    {"restore", DOUBT_RESTORE},
+};
+
+#define TRUSTS (sizeof trusts / sizeof *trusts)
+
+/* As it was written. */
+static RedisModuleString *trust_text;
+
+static uint16_t trust_called(const char *word, size_t length) {
+    for (size_t i = 0; i < TRUSTS; i++)
+        if (length == strlen(trusts[i].word) && !strncasecmp(word, trusts[i].word, length))
+            return trusts[i].bit;
+    return 0;
+}
+
+static bool set_trust_text(RedisModuleString *text) {
+    static const char between[] = " ,";
+    const char *at = RedisModule_StringPtrLen(text, NULL);
+    uint16_t trust = 0;
+    for (at += strspn(at, between); *at; at += strspn(at, between)) {
+        size_t length = strcspn(at, between);
+        uint16_t bit = trust_called(at, length);
+        if (bit == 0) return false;
+        trust |= bit;
+        at += length;
+    }
+    node.trust = trust;
+    if (trust_text) RedisModule_FreeString(NULL, trust_text);
+    trust_text = RedisModule_CreateStringFromString(NULL, text);
+    return true;
+}
+
+static RedisModuleString *get_trust(const char *name, void *data) {
+    (void)name;
+    (void)data;
+    return trust_text;
+}
+
+static int set_trust(const char *name, RedisModuleString *value, void *data,
+                     RedisModuleString **error) {
+    (void)name;
+    (void)data;
+    if (set_trust_text(value)) return REDISMODULE_OK;
+    *error = RedisModule_CreateStringPrintf(
+        NULL, "must be of the words restart, failover, replica and restore");
+    return REDISMODULE_ERR;
+}
+
+/* ---- the bypass ---- */
+
+#define BYPASS_NAME "bf-bypass"
+
+static int get_bypass(const char *name, void *data) {
+    (void)name;
+    (void)data;
+    return node.bypass;
+}
+
+static int set_bypass(const char *name, int on, void *data, RedisModuleString **error) {
+    (void)name;
+    (void)data;
+    (void)error;
+    node.bypass = on;
+    return REDISMODULE_OK;
+}
+
 /* ---- module arguments ---- */
+
+static bool set_missing_argument(RedisModuleString *value) {
+    const char *word = RedisModule_StringPtrLen(value, NULL);
+    for (size_t i = 0; i < MISSING_WORDS; i++)
+        if (!strcasecmp(word, missing_words[i]))
+            return settings.missing_key = (enum missing_key)i, true;
+    return false;
+}
+
+static bool set_bypass_argument(RedisModuleString *value) {
+    const char *word = RedisModule_StringPtrLen(value, NULL);
+    node.bypass = !strcasecmp(word, "yes");
+    return node.bypass || !strcasecmp(word, "no");
+}
 
 static bool set_argument(const char *name, RedisModuleString *value) {
     if (!strcasecmp(name, RATE_NAME) || !strcasecmp(name, RATE_OLD_NAME))
@@ -141,6 +268,9 @@ static bool set_argument(const char *name, RedisModuleString *value) {
         if (kind) settings.kind = kind;
         return kind != NULL;
     }
+    if (!strcasecmp(name, MISSING_NAME)) return set_missing_argument(value);
+    if (!strcasecmp(name, TRUST_NAME)) return set_trust_text(value);
+    if (!strcasecmp(name, BYPASS_NAME)) return set_bypass_argument(value);
     for (size_t i = 0; i < NUMBERS; i++) {
         const struct number *n = &numbers[i];
         if (strcasecmp(name, n->name) && (!n->old_name || strcasecmp(name, n->old_name)))
@@ -180,6 +310,14 @@ static int register_settings(RedisModuleCtx *ctx) {
                                                    get_number, set_number, NULL, (void *)n);
     }
     if (status == REDISMODULE_OK) status = register_kind(ctx, unprefixed);
+    if (status == REDISMODULE_OK) status = register_missing(ctx, unprefixed);
+    if (status == REDISMODULE_OK)
+        status = RedisModule_RegisterStringConfig(
+            ctx, TRUST_NAME, RedisModule_StringPtrLen(trust_text, NULL), unprefixed,
+            get_trust, set_trust, NULL, NULL);
+    if (status == REDISMODULE_OK)
+        status = RedisModule_RegisterBoolConfig(ctx, BYPASS_NAME, node.bypass, unprefixed,
+                                                get_bypass, set_bypass, NULL, NULL);
     return status == REDISMODULE_OK ? RedisModule_LoadConfigs(ctx) : status;
 }
 
@@ -187,6 +325,7 @@ int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     char rate[32];
     snprintf(rate, sizeof rate, "%g", settings.error_rate);
     rate_text = RedisModule_CreateString(NULL, rate, strlen(rate));
+    trust_text = RedisModule_CreateString(NULL, "", 0);
     if (read_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
     return RedisModule_RegisterStringConfig ? register_settings(ctx) : REDISMODULE_OK;
 }

@@ -10,6 +10,8 @@
 #include "core/kind.h"
 #include "server.h"
 
+enum missing_key { MISSING_ABSENT, MISSING_MAYBE, MISSING_ERROR };
+
 struct settings {
     double error_rate;          /* bf-error-rate: of filters made without one */
     long long initial_size;     /* bf-initial-size: capacity, likewise */
@@ -17,6 +19,8 @@ struct settings {
     const struct kind *kind;    /* bf-kind, likewise */
     long long
         max_filter_bytes; /* bf-max-filter-bytes: of one key; 0: what the server has */
+    enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
+    /* bf-trust and bf-bypass are in node (node.h). */
 };
 
 extern struct settings settings;

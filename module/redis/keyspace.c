@@ -3,19 +3,40 @@
 
 #include "core/kind.h"
 #include "memory.h"
+#include "node.h"
 #include "replicate.h"
 #include "stats.h"
 #include "type.h"
 
-static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode, struct value **v) {
+/* Not in the 7.0 header; servers that don't know it take no notice. */
+#define OPEN_KEY_NOSTATS (1 << 18)
+
+/* *other: the key holds something else. */
+static struct value *look_up(RedisModuleCtx *ctx, RedisModuleString *name, int mode,
+                             bool *other) {
     RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
     bool empty = RedisModule_KeyType(key) == REDISMODULE_KEYTYPE_EMPTY;
     bool ours = !empty && type_is_ours(RedisModule_ModuleTypeGetType(key));
-
-    *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
+    struct value *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
     RedisModule_CloseKey(key);
-    if (!empty && !ours) RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
-    return empty || ours;
+    *other = !empty && !ours;
+    return v;
+}
+
+static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode, struct value **v) {
+    bool other;
+    *v = look_up(ctx, name, mode, &other);
+    if (other) RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+    return !other;
+}
+
+bool find_to_guard(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
+    return find(ctx, name, REDISMODULE_READ | OPEN_KEY_NOSTATS, v);
+}
+
+struct value *find_unseen(RedisModuleCtx *ctx, RedisModuleString *name) {
+    bool other;
+    return look_up(ctx, name, REDISMODULE_READ | OPEN_KEY_NOSTATS, &other);
 }
 
 bool find_to_read(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
@@ -112,37 +133,54 @@ static struct chain_spec spec_of(const struct wish *wish) {
     return spec;
 }
 
+enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
+                             struct chain **c) {
+    struct chain_spec spec = spec_of(wish);
+    enum bloom_status status = chain_new(&spec, &server_allocator, c);
+    if (status < 0) return status;
+    status = add_layer(ctx, *c, (uint64_t)wish->capacity);
+    if (status >= 0) return status;
+    chain_free(*c);
+    *c = NULL;
+    return status;
+}
+
 /* On a refusal *v is NULL and nothing is left allocated. */
 static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
                               struct value **v) {
-    struct chain_spec spec = spec_of(wish);
     struct chain *c;
     *v = NULL;
-    enum bloom_status status = chain_new(&spec, &server_allocator, &c);
+    enum bloom_status status = make_chain(ctx, wish, &c);
     if (status < 0) return status;
-    status = add_layer(ctx, c, (uint64_t)wish->capacity);
-    if (status >= 0) {
-        *v = value_new(c);
-        if (!*v) status = BLOOM_NO_MEMORY;
+    *v = value_new(c);
+    if (*v) {
+        (*v)->standing.state = (uint8_t)wish->state;
+        return BLOOM_OK;
     }
-    if (status < 0) chain_free(c);
-    return status;
+    chain_free(c);
+    memory_must_follow(ctx, BLOOM_NO_MEMORY);
+    return BLOOM_NO_MEMORY;
 }
 
 enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
                          const struct wish *wish, struct value **v) {
     enum bloom_status status = make(ctx, wish, v);
     if (status < 0) return status;
+    struct standing *s = &(*v)->standing;
+    if (s->state == STATE_READY) shield_vouch(s, RedisModule_Milliseconds(), 0, node.era);
     put(ctx, name, *v);
     replicate_creation(ctx, name, *v);
     return BLOOM_OK;
 }
 
-enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
-    enum bloom_status status = add_layer(ctx, v->live, 0);
+enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
+                       struct chain *c) {
+    stats_value_went(v);
+    enum bloom_status status = add_layer(ctx, c, 0);
+    stats_value_came(v);
     if (status < 0) return status;
-    stats_layer_came(&v->live->layers[v->live->nlayers - 1]);
-    replicate_growth(ctx, name, v->live);
-    if (v->live->kind->foreign) settle_type(ctx, name);
+    count(&counters.growths, 1);
+    replicate_growth(ctx, name, c);
+    if (c->kind->foreign) settle_type(ctx, name);
     return BLOOM_OK;
 }

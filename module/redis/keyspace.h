@@ -16,6 +16,11 @@
 bool find_to_read(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v);
 bool find_to_write(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v);
 
+/* To read, without counting as a hit or a miss where the server knows how not to. The
+ * second form replies nothing, and takes what is no filter for none. */
+bool find_to_guard(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v);
+struct value *find_unseen(RedisModuleCtx *ctx, RedisModuleString *name);
+
 /* Whether there is a key of that name, of any type. */
 bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name);
 
@@ -33,6 +38,7 @@ struct wish {
     double error;
     long long capacity;
     long long expansion; /* 0: never grows */
+    enum state state;
 
     /* For foreign kinds: RedisBloom stores a growth even where NONSCALING forbids it;
      * valkey-bloom has a ratio (0: its default) and a seed (else a random one). */
@@ -54,7 +60,13 @@ enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
                             RedisModuleString *data, const struct wish *wish,
                             const char **why);
 
-/* Gives the filter its next layer, likewise. Refuses BLOOM_FULL if it never grows. */
-enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
+/* Makes the chain of a filter, and nothing else. On a refusal *c is NULL. */
+enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
+                             struct chain **c);
+
+/* Gives one of the filter's chains its next layer, and tells replicas. Refuses BLOOM_FULL
+ * if it never grows. */
+enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
+                       struct chain *c);
 
 #endif

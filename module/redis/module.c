@@ -2,7 +2,9 @@
 /* module.c - where the server comes in: RedisModule_OnLoad, and nothing else. */
 #include "commands.h"
 #include "config.h"
+#include "losses.h"
 #include "memory.h"
+#include "node.h"
 #include "server.h"
 #include "stats.h"
 #include "type.h"
@@ -38,6 +40,7 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
 
     if (config_load(ctx, argv, argc) != REDISMODULE_OK ||
         type_register(ctx) != REDISMODULE_OK || commands_register(ctx) != REDISMODULE_OK ||
+        node_register(ctx) != REDISMODULE_OK || losses_register(ctx) != REDISMODULE_OK ||
         stats_register(ctx) != REDISMODULE_OK)
         return REDISMODULE_ERR;
     return REDISMODULE_OK;

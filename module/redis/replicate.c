@@ -47,6 +47,46 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
     return changed;
 }
 
+void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
+                    RedisModuleString **items, size_t n, bool as_it_is) {
+    if (as_it_is)
+        RedisModule_ReplicateVerbatim(ctx);
+    else
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
+}
+
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
+                     const struct standing *s) {
+    long long since = s->vouched_at, lease = s->lease;
+    if (lease)
+        RedisModule_Replicate(ctx, "BF.READY", "sclcl", name, "PXAT", lease, "SINCE",
+                              since);
+    else
+        RedisModule_Replicate(ctx, "BF.READY", "scl", name, "SINCE", since);
+}
+
+void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
+                      RedisModuleString *token, const struct standing *s) {
+    long long since = s->vouched_at, lease = s->lease;
+    long long count = (long long)s->rebuild_received;
+    if (lease)
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcl", name, "COMMIT", token, count,
+                              "PXAT", lease, "SINCE", since);
+    else
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scslcl", name, "COMMIT", token, count,
+                              "SINCE", since);
+}
+
+void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
+                     const struct value *v) {
+    struct value next = {.live = v->next};
+    size_t length;
+    unsigned char *header = encoded_header(&next, CODEC_BORN, &length);
+    RedisModule_Replicate(ctx, "BF.REBUILD", "scclb", name, "START", token,
+                          (long long)v->standing.rebuild_start, header, length);
+    RedisModule_Free(header);
+}
+
 void announce(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
     RedisModule_SignalModifiedKey(ctx, name);
     RedisModule_NotifyKeyspaceEvent(ctx, server.notification_class, event, name);

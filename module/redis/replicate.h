@@ -10,6 +10,12 @@
  *     it grew                 BF.LOADCHUNK key 1 <growth>, of the native kind
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
  *     it was loaded           BF.LOADCHUNK, or BF.LOAD, as it came
+ *     it was vouched for      BF.READY key [PXAT ms] SINCE ms
+ *     nobody vouches          BF.LOADING key
+ *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
+ *     it was fed              BF.REBUILD key LOAD token item [item ...]
+ *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms
+ *     it was given up         BF.REBUILD key ABORT token
  *
  * Nothing is sent, signalled or announced for what changed nothing. */
 #ifndef BULWARK_REPLICATE_H
@@ -29,6 +35,20 @@ void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct
 size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
                        RedisModuleString **items, const uint8_t *added, size_t n,
                        bool as_it_is);
+
+/* The n items that the rebuild with this token was fed; as_it_is as above. */
+void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
+                    RedisModuleString **items, size_t n, bool as_it_is);
+
+/* The filter was vouched for: by READY, or by the COMMIT of so many items. */
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
+                     const struct standing *s);
+void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
+                      RedisModuleString *token, const struct standing *s);
+
+/* The rebuild that is under way has just begun. */
+void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
+                     const struct value *v);
 
 /* Tells watchers and caching clients that the key changed, and sends the keyspace
  * event. */

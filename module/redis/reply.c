@@ -36,6 +36,14 @@ static const char *words_for(enum bloom_status status) {
         return "ERR not found";
     case BLOOM_CHANGED:
         return "ERR filter has changed, start again";
+    case BLOOM_EMPTY:
+        return "ERR filter is empty";
+    case BLOOM_REBUILDING:
+        return "ERR rebuild under way";
+    case BLOOM_NO_REBUILD:
+        return "ERR no such rebuild";
+    case BLOOM_INTERRUPTED:
+        return "ERR rebuild interrupted, start again";
     }
     return "ERR internal error";
 }
@@ -74,6 +82,13 @@ int reply_ok(RedisModuleCtx *ctx) {
 int reply_bool(RedisModuleCtx *ctx, bool yes) {
     return RedisModule_ReplyWithBool ? RedisModule_ReplyWithBool(ctx, yes)
                                      : RedisModule_ReplyWithLongLong(ctx, yes);
+}
+
+void reply_map(RedisModuleCtx *ctx, long pairs) {
+    if (RedisModule_ReplyWithMap)
+        RedisModule_ReplyWithMap(ctx, pairs);
+    else
+        RedisModule_ReplyWithArray(ctx, 2 * pairs);
 }
 
 int reply_count(RedisModuleCtx *ctx, uint64_t n) {

@@ -31,6 +31,10 @@ int reply_ok(RedisModuleCtx *ctx);
 /* 1 or 0 in RESP2; true or false in RESP3 from Redis 7.0 on. */
 int reply_bool(RedisModuleCtx *ctx, bool yes);
 
+/* The head of a map of so many pairs. A server that has maps makes arrays of them for
+ * those who speak RESP2. */
+void reply_map(RedisModuleCtx *ctx, long pairs);
+
 /* A count; what doesn't fit in a signed number is cut to the largest one. */
 int reply_count(RedisModuleCtx *ctx, uint64_t n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.h - the module's section of INFO.
+/* stats.h - the module's sections of INFO.
  *
  * Filters may be freed on another thread, and INFO is also written while the
  * server crashes: the numbers are atomics, and reading them takes no lock and
@@ -7,13 +7,42 @@
 #ifndef BULWARK_STATS_H
 #define BULWARK_STATS_H
 
+#include <stdatomic.h>
+
 #include "core/value.h"
 #include "server.h"
 
-void stats_value_came(const struct value *v);
-void stats_value_went(const struct value *v);
-void stats_layer_came(const struct filter *layer);
+typedef _Atomic uint64_t counter;
+
+/* Counted on the main thread only, where nobody else writes. */
+struct counters {
+    counter exists_no, exists_maybe, maybe, unknown[CAUSES]; /* as struct answers */
+    counter contradictions; /* in the cache, and denied by the filter */
+    counter growths;
+    counter overfull; /* adds that went in over capacity */
+};
+
+extern struct counters counters;
+
+static inline void count(counter *c, uint64_t n) {
+    uint64_t sum = atomic_load_explicit(c, memory_order_relaxed) + n;
+    atomic_store_explicit(c, sum, memory_order_relaxed);
+}
+
+/* A filter is there, or gone: on any thread. Around every change of its state, its chains
+ * or their layers: it went as it was, and comes as it is. */
+void stats_value_came(struct value *v);
+void stats_value_went(struct value *v);
 void stats_items_came(uint64_t n);
+
+/* What was vouched for up to now is in doubt. */
+void stats_era_ended(void);
+
+/* Filters in state ready. */
+uint64_t stats_ready_filters(void);
+
+/* As words, for INFO: "restart". */
+const char *cause_name(enum cause cause);
 
 int stats_register(RedisModuleCtx *ctx);
 

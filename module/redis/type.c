@@ -3,7 +3,9 @@
 
 #include "core/codec.h"
 #include "core/codec_valkeybloom.h"
+#include "losses.h"
 #include "memory.h"
+#include "node.h"
 #include "stats.h"
 
 RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
@@ -22,41 +24,58 @@ RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 /* A longer chain is moved by active defragmentation in several steps. */
 #define DEFRAG_AT_ONCE 64
 
-unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
-    *length = codec_header_length(v);
+static unsigned char *header_with_doubt(const struct value *v, uint16_t doubt,
+                                        enum codec_form form, size_t *length) {
+    struct value as_it_is = *v;
+    as_it_is.standing.doubt = doubt;
+    *length = codec_header_length(v, form);
     unsigned char *header = RedisModule_Alloc(*length);
-    codec_write_header(v, form, header);
+    codec_write_header(&as_it_is, form, header);
     return header;
+}
+
+unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
+    uint16_t doubt = shield_doubt(&v->standing, v->next, node.era);
+    return header_with_doubt(v, doubt, form, length);
 }
 
 /* ---- RDB ---- */
 
-static void rdb_save(RedisModuleIO *rdb, void *value) {
-    const struct value *v = value;
+static void save_chunks(RedisModuleIO *rdb, const struct chain *c) {
     size_t length;
-    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
+    unsigned char *chunk = RedisModule_Alloc(RDB_CHUNK);
+    uint64_t offset = 0;
+    while ((length = codec_write_chunk(c, offset, chunk, RDB_CHUNK, &offset)) > 0)
+        RedisModule_SaveStringBuffer(rdb, (const char *)chunk, length);
+    RedisModule_Free(chunk);
+}
+
+/* A DUMP says in itself that it is one: its RESTORE may be replayed from an AOF, where it
+ * looks like a part of the file. */
+static void rdb_save(RedisModuleIO *rdb, void *value) {
+    struct value v = *(const struct value *)value;
+    size_t length;
+    if (!node_is_saving()) shield_dumped(&v.standing, v.next);
+    unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
     RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
     RedisModule_Free(header);
 
-    unsigned char *chunk = RedisModule_Alloc(RDB_CHUNK);
-    uint64_t offset = 0;
-    while ((length = codec_write_chunk(v->live, offset, chunk, RDB_CHUNK, &offset)) > 0)
-        RedisModule_SaveStringBuffer(rdb, (const char *)chunk, length);
-    RedisModule_Free(chunk);
+    save_chunks(rdb, v.live);
+    if (v.next) save_chunks(rdb, v.next);
 }
 
 /* Servers move slots by RESTORE, and take a key that was refused for one that arrived.
  * So there is no limit for it but what could never fit: a few bytes can stand for any
  * number of zeros, and would evict everything else. */
-static bool could_fit(RedisModuleIO *rdb, const struct chain *c) {
+static bool could_fit(RedisModuleIO *rdb, uint64_t bytes) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
-    return RedisModule_GetContextFlags(ctx) & trusted ||
-           memory_could_hold(ctx, chain_bytes(c));
+    return RedisModule_GetContextFlags(ctx) & trusted || memory_could_hold(ctx, bytes);
 }
 
 /* NULL, and the reason in *why. */
-static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const char **why) {
+static struct value *load_header(RedisModuleIO *rdb, uint64_t follows[2],
+                                 const char **why) {
     size_t length;
     struct value *v = NULL;
     enum bloom_status status;
@@ -69,9 +88,9 @@ static struct value *load_header(RedisModuleIO *rdb, uint64_t *follows, const ch
 
     *why = "it is larger than the memory of this server";
     status = BLOOM_OVER_LIMIT;
-    if (could_fit(rdb, v->live)) {
+    if (could_fit(rdb, value_memory(v))) {
         *why = "there is not enough memory";
-        status = chain_take_arrays(v->live);
+        status = value_take_arrays(v);
         memory_must_follow_here(status);
     }
     if (status >= 0) goto done;
@@ -106,6 +125,15 @@ static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
     return true;
 }
 
+/* A value that came whole. */
+static void *arrived(RedisModuleIO *rdb, struct value *v) {
+    RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
+    bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
+    node_arrived(v, !loading);
+    stats_value_came(v);
+    return v;
+}
+
 static void *refuse(RedisModuleIO *rdb, const char *why) {
     RedisModule_LogIOError(rdb, "warning", "A filter can't be loaded: %s.", why);
     return NULL;
@@ -114,10 +142,7 @@ static void *refuse(RedisModuleIO *rdb, const char *why) {
 void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
                   const char *why) {
     struct value *v = status < 0 ? NULL : value_new(c);
-    if (v) {
-        stats_value_came(v);
-        return v;
-    }
+    if (v) return arrived(rdb, v);
     if (status >= 0) status = BLOOM_NO_MEMORY;
     chain_free(c);
     memory_must_follow_here(status);
@@ -126,18 +151,27 @@ void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
 
 static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
     const char *why = "its encoding version is unknown";
-    uint64_t follows = 0;
+    uint64_t follows[2];
     struct value *v = NULL;
-    if (encoding_version == BLOOM_ENCODING_VERSION) v = load_header(rdb, &follows, &why);
-    if (v && load_chunks(rdb, v->live, follows, &why)) {
-        stats_value_came(v);
-        return v;
-    }
+    if (encoding_version == BLOOM_ENCODING_VERSION) v = load_header(rdb, follows, &why);
+    if (v && load_chunks(rdb, v->live, follows[0], &why) &&
+        (!v->next || load_chunks(rdb, v->next, follows[1], &why)))
+        return arrived(rdb, v);
     value_free(v);
     return refuse(rdb, why);
 }
 
 /* ---- AOF ---- */
+
+static void emit_chunks(RedisModuleIO *aof, RedisModuleString *key, const struct chain *c) {
+    size_t length;
+    unsigned char *chunk = RedisModule_Alloc(AOF_CHUNK);
+    uint64_t offset = 0;
+    while ((length = codec_write_chunk(c, offset, chunk, AOF_CHUNK, &offset)) > 0)
+        RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)offset + 1, chunk,
+                            length);
+    RedisModule_Free(chunk);
+}
 
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
                            const struct value *v) {
@@ -146,13 +180,8 @@ void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
     RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
                         header, length);
     RedisModule_Free(header);
-
-    unsigned char *chunk = RedisModule_Alloc(AOF_CHUNK);
-    uint64_t offset = 0;
-    while ((length = codec_write_chunk(v->live, offset, chunk, AOF_CHUNK, &offset)) > 0)
-        RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)offset + 1, chunk,
-                            length);
-    RedisModule_Free(chunk);
+    emit_chunks(aof, key, v->live);
+    if (v->next) emit_chunks(aof, key, v->next);
 }
 
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
@@ -168,13 +197,18 @@ static size_t mem_usage(const void *value) {
 static void free_value(void *value) {
     if (!value) return; /* Redis 6.0 does call it so */
     stats_value_went(value);
+    losses_freed(value);
     value_free(value);
+}
+
+static void unlink_value(RedisModuleString *key, const void *value) {
+    losses_unlinked(key, (struct value *)value);
 }
 
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
-    const struct chain *c = ((const struct value *)value)->live;
-    return c->nlayers + (size_t)(chain_bytes(c) / FREE_PIECE);
+    const struct value *v = value;
+    return v->live->nlayers + (size_t)(value_memory(v) / FREE_PIECE);
 }
 
 /* A copy and its original part ways: chunks of the one must not be taken for the
@@ -208,41 +242,52 @@ static void *moved(RedisModuleDefragCtx *ctx, void *block) {
     return elsewhere ? elsewhere : block;
 }
 
+static struct chain *moved_chain(RedisModuleDefragCtx *ctx, struct chain *c) {
+    c = moved(ctx, c);
+    c->layers = moved(ctx, c->layers);
+    return c;
+}
+
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
     unsigned long layer = 0;
     struct value *v = *value = moved(ctx, *value);
     if (RedisModule_DefragCursorGet(ctx, &layer) != REDISMODULE_OK) layer = 0;
     if (layer == 0) {
-        v->live = moved(ctx, v->live);
-        v->live->layers = moved(ctx, v->live->layers);
+        v->live = moved_chain(ctx, v->live);
+        if (v->next) v->next = moved_chain(ctx, v->next);
     }
-    struct chain *c = v->live;
-    for (; layer < c->nlayers; layer++) {
-        if (c->nlayers > DEFRAG_AT_ONCE && RedisModule_DefragShouldStop(ctx)) {
+    uint32_t nlive = v->live->nlayers, all = nlive + (v->next ? v->next->nlayers : 0);
+    for (; layer < all; layer++) {
+        if (all > DEFRAG_AT_ONCE && RedisModule_DefragShouldStop(ctx)) {
             RedisModule_DefragCursorSet(ctx, layer);
             return 1;
         }
-        c->layers[layer].bits = moved(ctx, c->layers[layer].bits);
+        struct filter *f =
+            layer < nlive ? &v->live->layers[layer] : &v->next->layers[layer - nlive];
+        f->bits = moved(ctx, f->bits);
     }
     return 0;
 }
 
 /* ---- digest ---- */
 
-/* Doubt is this server's own affair: a replica may have none. */
-static void digest(RedisModuleDigest *digest, void *value) {
-    struct value v = *(const struct value *)value;
-    v.standing.doubt = 0;
-    size_t length;
-    unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
-    RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
-    RedisModule_Free(header);
-
-    for (uint32_t i = 0; i < v.live->nlayers; i++) {
-        const struct filter *f = &v.live->layers[i];
+static void digest_bits(RedisModuleDigest *digest, const struct chain *c) {
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        const struct filter *f = &c->layers[i];
         RedisModule_DigestAddStringBuffer(digest, (const char *)f->bits, (size_t)f->bytes);
     }
+}
+
+/* Doubt is this server's own affair: a replica may have none. */
+static void digest(RedisModuleDigest *digest, void *value) {
+    const struct value *v = value;
+    size_t length;
+    unsigned char *header = header_with_doubt(v, 0, CODEC_STORED, &length);
+    RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
+    RedisModule_Free(header);
+    digest_bits(digest, v->live);
+    if (v->next) digest_bits(digest, v->next);
     RedisModule_DigestEndSequence(digest);
 }
 
@@ -259,6 +304,7 @@ RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding
         .mem_usage = mem_usage,
         .digest = digest,
         .free = free_value,
+        .unlink = unlink_value,
         .free_effort = free_effort,
         .copy = copy,
         .defrag = defrag,

@@ -31,7 +31,8 @@ bool type_is_ours(const RedisModuleType *type);
 /* The type that the filter belongs under, as it is. */
 RedisModuleType *type_for(const struct value *v);
 
-/* A filter's header as bytes, to be given back with RedisModule_Free. */
+/* A filter's header as bytes, to be given back with RedisModule_Free. In it is what is
+ * in doubt by the time of the call. */
 unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length);
 
 /* ---- what the three have in common, for type*.c ---- */

@@ -196,7 +196,7 @@ static void copy(void) {
 /* NULL: no memory. The chain is lent to a value for as long as it is written. */
 static struct chain *sent_and_received(size_t room) {
     struct value from = {.live = c}, *v = NULL;
-    uint64_t follows, offset = 0, next;
+    uint64_t follows[2], offset = 0, next;
     const char *why;
     size_t length = codec_header_length(&from);
     unsigned char *buffer = malloc(length > room ? length : room);
@@ -204,19 +204,19 @@ static struct chain *sent_and_received(size_t room) {
 
     codec_write_header(&from, CODEC_MOVED, buffer);
     enum bloom_status status =
-        codec_read_header(buffer, length, &fuzz_memory, &v, &follows, &why);
+        codec_read_header(buffer, length, &fuzz_memory, &v, follows, &why);
     if (status >= 0) status = chain_take_arrays(v->live);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
     while (status >= 0 &&
            (length = codec_write_chunk(c, offset, buffer, room, &offset)) > 0) {
-        MUST(!value_may_deny(v));
+        MUST(!denies(v));
         MUST(codec_read_chunk(v->live, buffer, length, &next, &(bool){false}, &why) ==
              BLOOM_OK);
         MUST(next == offset);
     }
     free(buffer);
     if (status < 0) return value_free(v), NULL;
-    MUST(value_may_deny(v));
+    MUST(denies(v));
     struct chain *live = v->live;
     fuzz_memory.give(v);
     return live;

@@ -115,14 +115,14 @@ static void must_be_unchanged(const struct chain *c, struct picture before) {
 /* ---- there and back ---- */
 
 static unsigned char *header_of(const struct value *v, enum codec_form form) {
-    unsigned char *out = malloc(codec_header_length(v));
+    unsigned char *out = malloc(codec_header_length(v, CODEC_STORED));
     if (!out) abort();
     codec_write_header(v, form, out);
     return out;
 }
 
 /* Gives a filter that was just read its bytes, all zero. NULL: no memory. */
-static struct value *filled(struct value *v, uint64_t follows) {
+static struct value *filled(struct value *v, uint64_t follows[2]) {
     unsigned char chunk[CODEC_CHUNK_HEADER] = "BULWARK\x82";
     uint64_t next;
     const char *why;
@@ -141,7 +141,7 @@ static struct value *filled(struct value *v, uint64_t follows) {
  * a reader takes no notice. */
 static void must_be_written_alike(const struct value *v, const uint8_t *header) {
     bool born = load_u32(header + 12) & 1;
-    size_t length = codec_header_length(v);
+    size_t length = codec_header_length(v, CODEC_STORED);
     unsigned char *again = header_of(v, born ? CODEC_BORN : CODEC_STORED);
     store_u32(again + 20, load_u32(header + 20));
     MUST(memcmp(again, header, length) == 0);
@@ -151,8 +151,8 @@ static void must_be_written_alike(const struct value *v, const uint8_t *header) 
 static void must_be_equal(const struct value *a, const struct value *b) {
     unsigned char *x = header_of(a, CODEC_STORED), *y = header_of(b, CODEC_STORED);
     struct picture bits = picture_of(b->live);
-    MUST(codec_header_length(a) == codec_header_length(b));
-    MUST(memcmp(x, y, codec_header_length(a)) == 0);
+    MUST(codec_header_length(a, CODEC_STORED) == codec_header_length(b));
+    MUST(memcmp(x, y, codec_header_length(a, CODEC_STORED)) == 0);
     must_be_unchanged(a->live, bits);
     free(x);
     free(y);
@@ -160,13 +160,13 @@ static void must_be_equal(const struct value *a, const struct value *b) {
 
 /* All of the filter through the writers and the readers, in chunks of `room`. */
 static void must_travel(const struct value *v, size_t room) {
-    uint64_t follows, offset = 0, next;
+    uint64_t follows[2], offset = 0, next;
     const char *why;
     struct value *there = NULL;
     unsigned char *header = header_of(v, CODEC_STORED), *chunk = malloc(room);
     if (!chunk) abort();
-    enum bloom_status status = codec_read_header(header, codec_header_length(v),
-                                                 &fuzz_memory, &there, &follows, &why);
+    enum bloom_status status = codec_read_header(header, codec_header_length(v, CODEC_STORED),
+                                                 &fuzz_memory, &there, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
     if (there && chain_take_arrays(there->live) == BLOOM_OK) {
         size_t length;
@@ -189,10 +189,10 @@ static void must_travel(const struct value *v, size_t room) {
 
 static void give_header(const uint8_t *bytes, size_t length) {
     struct value *v;
-    uint64_t follows = 0;
+    uint64_t follows[2] = 0;
     const char *why = NULL;
     enum bloom_status status =
-        codec_read_header(bytes, length, &fuzz_memory, &v, &follows, &why);
+        codec_read_header(bytes, length, &fuzz_memory, &v, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_CORRUPT || status == BLOOM_NO_MEMORY);
     MUST((v != NULL) == (status == BLOOM_OK));
     if (!v) MUST(why != NULL);
@@ -203,7 +203,7 @@ static void give_header(const uint8_t *bytes, size_t length) {
     MUST(chain_flaw(v->live) == NULL);
     MUST(v->live->missing == (born ? 0 : chain_bytes(v->live)));
     MUST(follows <= v->live->missing);
-    if (!born || v->standing.state != STATE_PLAIN) MUST(!value_may_deny(v));
+    if (!born || v->standing.state != STATE_PLAIN) MUST(!denies(v));
     v = filled(v, follows);
     if (!v) return;
     must_be_written_alike(v, bytes);

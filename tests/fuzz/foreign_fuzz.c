@@ -14,6 +14,7 @@
  *   - what a reader accepts has no flaw, and reads the same when it is written again
  *   - what it refuses leaves nothing, and gives a reason
  *   - a chain denies nothing that was added to it, whatever its numbers are
+ *   - its error can be estimated, and is a rate
  *   - all memory comes back */
 #include <stdbool.h>
 
@@ -47,6 +48,13 @@ static void must_hold_items(struct chain *c) {
     chain_ask(c, items, ITEMS, maybe);
     for (unsigned i = 0; i < ITEMS; i++)
         MUST(maybe[i] == 1);
+}
+
+static void must_have_an_estimate(const struct chain *c) {
+    struct estimate e = estimate_chain(c);
+    MUST(e.error >= 0 && e.error <= 1);
+    MUST(e.fill > 0 && e.fill <= 1);
+    MUST(e.looked_at > 0 && e.looked_at <= ESTIMATE_CHAIN_BYTES);
 }
 
 /* It may grow, and what it grows by has no flaw. */
@@ -115,6 +123,7 @@ static void look_at(struct chain *c, bool has_arrays) {
         if (c->kind == &kind_valkeybloom) data_must_come_back(c);
         if (c->missing == 0) must_grow_well(c);
         must_hold_items(c);
+        must_have_an_estimate(c);
     }
     chain_free(c);
 }

@@ -226,6 +226,7 @@ TEST(a_state_that_nobody_knows_is_restored_and_denies_nothing) {
     CHECK_INT(count_missing(w.c, "new", 0, 10000), 0);
     expect(w.c, "0", "BF.ADD", "new", "1");
     const redisReply *dump = call(w.c, "DUMP", "new");
+    set(&header, DOUBT, 2, 4); /* it was restored */
     CHECK(memmem(dump->str, dump->len, header.bytes, HEADER) != NULL);
 }
 

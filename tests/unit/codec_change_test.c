@@ -28,10 +28,10 @@ static struct value *small(void) {
 
 static struct value *read_header(struct record r) {
     struct value *v = NULL;
-    uint64_t follows;
+    uint64_t follows[2];
     const char *why = "untouched";
     enum bloom_status status =
-        codec_read_header(r.bytes, r.length, counting_memory(), &v, &follows, &why);
+        codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why);
     CHECK((status == BLOOM_OK) == (v != NULL) && (status == BLOOM_OK) == (why == NULL));
     if (v) CHECK_STR(chain_flaw(v->live), NULL);
     return v;
@@ -51,7 +51,7 @@ static void complete(struct chain *c) {
 }
 
 static void must_be_good_enough_to_save(const struct value *v) {
-    struct record again = record_of(NULL, codec_header_length(v));
+    struct record again = record_of(NULL, codec_header_length(v, CODEC_STORED));
     codec_write_header(v, CODEC_STORED, again.bytes);
     struct value *read = read_header(again);
     record_free(again);
@@ -63,7 +63,7 @@ static void must_be_good_enough_to_save(const struct value *v) {
 static void use(struct value *v) {
     struct chain *c = v->live;
     CHECK_INT(chain_take_arrays(c), BLOOM_OK);
-    CHECK(c->missing == 0 || !value_may_deny(v));
+    CHECK(c->missing == 0 || !denies(v));
     complete(c);
 
     for (uint64_t i = 0; i < 5; i++)
@@ -135,8 +135,8 @@ TEST(a_header_with_random_numbers_changed_is_refused_or_good) {
 /* ---- chunks ---- */
 
 static struct chain *waiting_for(const struct value *v) {
-    uint64_t follows;
-    return value_read(header_of(v, CODEC_STORED), &follows)->live;
+    uint64_t follows[2];
+    return value_read(header_of(v, CODEC_STORED), follows)->live;
 }
 
 static const struct change chunks[] = {

@@ -27,8 +27,8 @@ static struct chain *filled(uint64_t items) {
 
 static struct chain *waiting_for(const struct chain *c) {
     struct value v = {.live = (struct chain *)c};
-    uint64_t follows;
-    return value_read(header_of(&v, CODEC_STORED), &follows)->live;
+    uint64_t follows[2];
+    return value_read(header_of(&v, CODEC_STORED), follows)->live;
 }
 
 static size_t count_layers(const struct chain *c) {

@@ -28,7 +28,7 @@ void record_defer(struct record r) {
 }
 
 struct record header_of(const struct value *v, enum codec_form form) {
-    struct record r = record_of(NULL, codec_header_length(v));
+    struct record r = record_of(NULL, codec_header_length(v, form));
     record_defer(r);
     codec_write_header(v, form, r.bytes);
     return r;
@@ -73,7 +73,7 @@ struct value *value_made(const struct bloom_memory *memory, const struct chain_s
     return v;
 }
 
-struct value *value_read(struct record header, uint64_t *follows) {
+struct value *value_read(struct record header, uint64_t follows[2]) {
     struct value *v;
     const char *why = "untouched";
     enum bloom_status status = codec_read_header(header.bytes, header.length,
@@ -136,4 +136,9 @@ size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
         record_free(chunk);
         CHECK_UINT(read, next);
     }
+}
+
+bool denies(const struct value *v) {
+    const struct circumstances here = {.bypass = false};
+    return shield_denies(shield_unknown(&v->standing, v->live->missing > 0, &here, 0));
 }

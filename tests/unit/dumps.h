@@ -85,7 +85,10 @@ struct value *value_made(const struct bloom_memory *memory, const struct chain_s
                          uint64_t capacity);
 
 /* What the header says, with arrays, freed when the test ends. Fails if it is refused. */
-struct value *value_read(struct record header, uint64_t *follows);
+/* Whether EXISTS may say 0. */
+bool denies(const struct value *v);
+
+struct value *value_read(struct record header, uint64_t follows[2]);
 
 /* Reads a chunk that must be good; returns the offset after it. */
 uint64_t chunk_must_be_read(struct chain *to, struct record chunk);

@@ -18,6 +18,7 @@
  *
  * Sectors instead of free bits cost one or two per cent of space, and make a
  * question a handful of shifts without a branch. */
+#include "bytes.h"
 #include "chain.h"
 #include "kinds/lines_loops.h"
 
@@ -83,6 +84,27 @@ static bool lines_add(struct filter *f, struct hashed item) {
 static void lines_add_many(struct filter *f, const struct hashed *items, size_t n,
                            uint8_t *changed) {
     loops(n)->add(f, items, n, changed);
+}
+
+/* The ways to choose a bit in each sector so that all are set, of (512/sectors)^sectors. */
+static uint64_t ways_to_pass(const unsigned char *line, unsigned sectors) {
+    uint64_t ways = 1;            /* no more than 2^48 */
+    unsigned words = 8 / sectors; /* in a sector */
+    for (unsigned q = 0; q < sectors; q++) {
+        uint64_t set = 0;
+        for (unsigned w = q * words; w < (q + 1) * words; w++)
+            set += ones_u64(load_u64(line + 8 * w));
+        ways *= set;
+    }
+    return ways;
+}
+
+static double lines_pass(const struct filter *f, const unsigned char *part,
+                         uint64_t bytes) {
+    double sum = 0;
+    for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
+        sum += (double)ways_to_pass(part + at, f->sectors);
+    return sum / sizing_power(512 / f->sectors, f->sectors) / (double)(bytes / LINE_BYTES);
 }
 
 /* The part of what is left of the error that layer number i may spend. Searched
@@ -156,4 +178,5 @@ const struct kind kind_lines = {
     .ask = lines_ask,
     .add = lines_add,
     .add_many = lines_add_many,
+    .pass = lines_pass,
 };

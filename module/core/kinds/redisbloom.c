@@ -79,6 +79,10 @@ static bool redisbloom_add(struct filter *f, struct hashed item) {
     return flat_add(f, item, place);
 }
 
+static uint64_t redisbloom_places(const struct filter *f) {
+    return f->sectors ? UINT64_C(1) << f->sectors : 8 * f->bytes;
+}
+
 /* ---- sizing ---- */
 
 static void redisbloom_complete(struct chain_spec *spec) {
@@ -181,5 +185,6 @@ const struct kind kind_redisbloom = {
     .prefetch = redisbloom_prefetch,
     .ask = redisbloom_ask,
     .add = redisbloom_add,
+    .places = redisbloom_places,
     .size = redisbloom_size,
 };

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "estimate.h"
+
+#include "bytes.h"
+#include "sizing.h"
+
+/* A page: lines that lie together cost less to read than lines that don't, and as many
+ * of them say as much. */
+#define BLOCK 4096
+
+static uint64_t ones(const unsigned char *at, uint64_t bytes) {
+    uint64_t set = 0;
+    for (; bytes >= 8; at += 8, bytes -= 8)
+        set += ones_u64(load_u64(at));
+    for (; bytes > 0; at++, bytes--)
+        set += ones_u64(*at);
+    return set;
+}
+
+/* Which bytes of an array are looked at. */
+struct sample {
+    uint64_t blocks;
+    uint64_t length;   /* of each */
+    uint64_t distance; /* from the start of one to that of the next */
+};
+
+/* Blocks begin at lines and are whole lines, but for the one of a small array. */
+static struct sample sample_of(uint64_t bytes, uint64_t most) {
+    if (bytes <= most) return (struct sample){1, bytes, bytes};
+    uint64_t blocks = most < BLOCK ? 1 : most / BLOCK;
+    return (struct sample){
+        .blocks = blocks,
+        .length = most / blocks / LINE_BYTES * LINE_BYTES,
+        .distance = bytes / blocks / LINE_BYTES * LINE_BYTES,
+    };
+}
+
+/* Fewer than 8 bits, of old foreign layers. */
+static struct estimate estimate_byte(const struct filter *f, uint64_t bits) {
+    double fill = ones_u64(*f->bits & ((1u << bits) - 1)) / (double)bits;
+    return (struct estimate){sizing_power(fill, f->probes), fill, bits, 1};
+}
+
+struct estimate estimate_layer(const struct kind *kind, const struct filter *f,
+                               uint64_t most) {
+    uint64_t bits = kind->places ? kind->places(f) : 8 * f->bytes;
+    if (bits < 8) return estimate_byte(f, bits);
+
+    struct sample s = sample_of(bits / 8, most);
+    double fill = 0, pass = 0;
+    for (uint64_t i = 0; i < s.blocks; i++) {
+        const unsigned char *block = f->bits + i * s.distance;
+        double set = (double)ones(block, s.length) / (double)(8 * s.length);
+        fill += set;
+        pass += kind->pass ? kind->pass(f, block, s.length) : set;
+    }
+    fill /= (double)s.blocks;
+    pass /= (double)s.blocks;
+    return (struct estimate){
+        .error = sizing_power(pass, f->probes),
+        .fill = fill,
+        .bits = bits,
+        .looked_at = s.blocks * s.length,
+    };
+}
+
+/* Not as 1 - (1 - a) * (1 - b): next to 1 the smallest errors would be lost. */
+static void join(struct estimate *all, struct estimate layer) {
+    double before = (double)all->bits, more = (double)layer.bits;
+    all->error += layer.error * (1 - all->error);
+    all->fill = (all->fill * before + layer.fill * more) / (before + more);
+    all->bits += layer.bits;
+    all->looked_at += layer.looked_at;
+}
+
+struct estimate estimate_chain(const struct chain *c) {
+    struct estimate all = {0};
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        uint64_t most = (ESTIMATE_CHAIN_BYTES - all.looked_at) / (c->nlayers - i);
+        if (most > ESTIMATE_LAYER_BYTES) most = ESTIMATE_LAYER_BYTES;
+        join(&all, estimate_layer(c->kind, &c->layers[i], most));
+    }
+    return all;
+}

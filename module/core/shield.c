@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shield.h"
+
+/* The stored bits of one of the two, and those of what its stamp has missed. */
+static uint16_t doubt_of(unsigned stored, struct era stamp, struct era era) {
+    unsigned doubt = stored & DOUBT_ALL;
+    if (stamp.restarts != era.restarts) doubt |= DOUBT_RESTART;
+    if (stamp.failovers != era.failovers) doubt |= DOUBT_FAILOVER;
+    return (uint16_t)doubt;
+}
+
+static uint16_t own_doubt(const struct standing *s, struct era era) {
+    return doubt_of(s->doubt, s->stamp, era);
+}
+
+static uint16_t rebuild_doubt(const struct standing *s, struct era era) {
+    unsigned stored = s->doubt >> DOUBT_REBUILD_SHIFT;
+    return doubt_of(stored, s->rebuild_stamp, era);
+}
+
+static enum cause cause_of_doubt(unsigned doubt) {
+    if (doubt & DOUBT_RESTART) return CAUSE_RESTART;
+    if (doubt & DOUBT_FAILOVER) return CAUSE_FAILOVER;
+    if (doubt & DOUBT_RESTORE) return CAUSE_RESTORE;
+    return doubt ? CAUSE_LATER : CAUSE_NONE;
+}
+
+enum cause shield_unknown(const struct standing *s, bool partial,
+                          const struct circumstances *here, int64_t now) {
+    if (here->bypass) return CAUSE_BYPASS;
+    if (partial) return CAUSE_PARTIAL;
+    if (s->state == STATE_PLAIN) return CAUSE_PLAIN;
+    if (s->state == STATE_LOADING) return CAUSE_LOADING;
+    if (s->state != STATE_READY) return CAUSE_LATER;
+    if (here->replica && here->link_down) return CAUSE_LINK_DOWN;
+    if (here->replica && !(here->trust & TRUST_REPLICA)) return CAUSE_REPLICA;
+    if (s->lease != 0 && now >= s->lease) return CAUSE_LEASE;
+    return cause_of_doubt(own_doubt(s, here->era) & ~(unsigned)here->trust);
+}
+
+/* Or is in a state of a later version, which may mean that. */
+static bool is_vouched_for(const struct standing *s) {
+    return s->state != STATE_PLAIN && s->state != STATE_LOADING;
+}
+
+uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era) {
+    unsigned doubt = s->doubt;
+    if (is_vouched_for(s)) doubt |= own_doubt(s, era);
+    if (rebuilding) doubt |= (unsigned)rebuild_doubt(s, era) << DOUBT_REBUILD_SHIFT;
+    return (uint16_t)doubt;
+}
+
+void shield_arrive(struct standing *s, struct era era) {
+    s->stamp = era;
+    s->rebuild_stamp = era;
+}
+
+void shield_dumped(struct standing *s, bool rebuilding) {
+    unsigned doubt = s->doubt;
+    if (is_vouched_for(s)) doubt |= DOUBT_RESTORE;
+    if (rebuilding) doubt |= (unsigned)DOUBT_RESTORE << DOUBT_REBUILD_SHIFT;
+    s->doubt = (uint16_t)doubt;
+}
+
+void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era) {
+    s->state = STATE_READY;
+    s->doubt = (uint16_t)(s->doubt & ~(unsigned)DOUBT_ALL);
+    s->lease = lease;
+    s->vouched_at = now;
+    s->stamp = era;
+}
+
+bool shield_alarm(struct standing *s) {
+    if (s->state == STATE_LOADING) return false;
+    s->state = STATE_LOADING;
+    s->doubt = (uint16_t)(s->doubt & ~(unsigned)DOUBT_ALL);
+    s->lease = 0;
+    return true;
+}
+
+bool shield_is_current(const struct standing *s, struct era era) {
+    return s->state == STATE_READY && own_doubt(s, era) == 0;
+}
+
+static void forget_rebuild_doubt(struct standing *s) {
+    s->doubt = (uint16_t)(s->doubt & DOUBT_ALL);
+}
+
+void shield_start(struct standing *s, uint64_t token, int64_t now, struct era era) {
+    forget_rebuild_doubt(s);
+    s->rebuild_token = token;
+    s->rebuild_start = now;
+    s->rebuild_received = 0;
+    s->rebuild_stamp = era;
+}
+
+enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
+                                const struct circumstances *here) {
+    if (!rebuilding || s->rebuild_token != token) return BLOOM_NO_REBUILD;
+    unsigned doubt = rebuild_doubt(s, here->era) & ~(unsigned)here->trust;
+    return doubt & DOUBT_ALL ? BLOOM_INTERRUPTED : BLOOM_OK;
+}
+
+void shield_commit(struct standing *s) {
+    forget_rebuild_doubt(s);
+}
+
+void shield_abort(struct standing *s) {
+    forget_rebuild_doubt(s);
+    s->rebuild_token = 0;
+    s->rebuild_start = 0;
+    s->rebuild_received = 0;
+}

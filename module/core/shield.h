@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shield.h - whether "absent" may be said: the state machine of a filter.
+ *
+ * A chain can tell "certainly never added to me" from "maybe". To pass the first on as
+ * "there is no such row" takes somebody who knows that every row was added, and says so.
+ * Until then, and from the moment on that this may have become untrue, the answer is
+ * "unknown".
+ *
+ *     what happens               plain      loading    ready          ready, in doubt
+ *     -------------------------  ---------  ---------  -------------  ---------------
+ *     vouch  READY, COMMIT       ready      ready      ready, anew    ready
+ *     alarm  LOADING             loading    loading    loading        loading
+ *     the lease runs out         .          .          in doubt       .
+ *     restart, failover, RESTORE .          .          in doubt       .
+ *     add, growth, rename, save  .          .          .              .
+ *     copy, pieces from clients  plain      plain      plain          plain
+ *
+ * Nothing else leads to the third column: no write, load, restart or change of role.
+ *
+ * Doubt costs no scan and no write. Two numbers of the process, its era, go up with each
+ * restart and failover; vouching stamps a filter with them, and an older stamp is doubt.
+ * In stored forms doubt is a set of bits instead, and what is loaded is stamped with the
+ * era in which it came: a file that was read ends in the next one.
+ *
+ * A rebuild has a standing of its own. The token names it: with a second chain there, the
+ * rebuild under way; without, the one that the live chain came from, for a COMMIT that
+ * comes twice. One that was under way when something happened is interrupted: whoever
+ * fed it may have lost what it had sent. */
+#ifndef BLOOM_SHIELD_H
+#define BLOOM_SHIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* Stored as they are. A number that is not listed here is a state of a later version: it
+ * answers "maybe" to everything and is stored unchanged. */
+enum state {
+    STATE_PLAIN = 0,   /* as in RedisBloom: EXISTS says 0, CHECK says "unknown" */
+    STATE_LOADING = 1, /* being filled: nothing is denied */
+    STATE_READY = 2,   /* somebody has vouched that everything is in it */
+};
+
+/* What a filter may have missed. Stored; the same bits eight places up are the rebuild's.
+ * A bit that is not listed is a later version's, and doubt all the same. */
+enum doubt {
+    DOUBT_RESTART = 1,  /* it was loaded from disk: adds may have come later */
+    DOUBT_FAILOVER = 2, /* this node was promoted: adds may not have reached it */
+    DOUBT_RESTORE = 4,  /* it was dumped, and restored at some later time */
+    DOUBT_ALL = 0xff,
+};
+#define DOUBT_REBUILD_SHIFT 8
+
+/* Not stored, but trusted or not like the others: that a replica has it all. */
+#define TRUST_REPLICA 0x100u
+
+/* Why the answer for an item that is not there is not "absent". In the order in which
+ * they are looked for. */
+enum cause {
+    CAUSE_NONE, /* it is "absent" */
+    CAUSE_BYPASS,
+    CAUSE_MISSING, /* there is no filter */
+    CAUSE_PARTIAL, /* not all of its bytes have come */
+    CAUSE_PLAIN,
+    CAUSE_LOADING,
+    CAUSE_LATER, /* a state, or a doubt, of a later version */
+    CAUSE_LINK_DOWN,
+    CAUSE_REPLICA,
+    CAUSE_LEASE, /* it has run out */
+    CAUSE_RESTART,
+    CAUSE_FAILOVER,
+    CAUSE_RESTORE,
+    CAUSES
+};
+
+/* How often this process has gone through it. */
+struct era {
+    uint32_t restarts, failovers;
+};
+
+/* Of the server, as it is. */
+struct circumstances {
+    struct era era;
+    bool bypass;    /* nothing is denied here */
+    bool replica;   /* another node is the master */
+    bool link_down; /* and has not been heard of */
+    uint16_t trust; /* doubts that the operator answers for, and TRUST_REPLICA */
+};
+
+/* The stored fields are in every form from the first version on, so that a filter keeps
+ * them when it passes through an older one. */
+struct standing {
+    uint8_t state;             /* enum state, or a later version's */
+    uint16_t doubt;            /* as it was stored: enum doubt, and the rebuild's */
+    int64_t lease;             /* vouched for until then: Unix time in ms; 0: no end */
+    int64_t vouched_at;        /* Unix time in ms; 0: never */
+    uint64_t rebuild_token;    /* 0: none */
+    int64_t rebuild_start;     /* Unix time in ms */
+    uint64_t rebuild_received; /* items */
+
+    /* Of this process, not stored. */
+    struct era stamp;         /* when it was vouched for, or came */
+    struct era rebuild_stamp; /* when its rebuild began, or came */
+};
+
+/* Whether "absent" may be said, or why not. The time is looked at only if there is a
+ * lease. */
+enum cause shield_unknown(const struct standing *s, bool partial,
+                          const struct circumstances *here, int64_t now);
+
+/* Whether EXISTS may say 0: a plain filter does as RedisBloom's do. */
+static inline bool shield_denies(enum cause cause) {
+    return cause == CAUSE_NONE || cause == CAUSE_PLAIN;
+}
+
+/* Whether an add may be refused for want of room. Who vouched, or is about to, relies on
+ * every add: then it goes in over capacity. */
+static inline bool shield_may_refuse(const struct standing *s) {
+    return s->state == STATE_PLAIN;
+}
+
+/* Doubt as it has to be stored: what was, and what has come since. */
+uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era);
+
+/* A filter has come from bytes. */
+void shield_arrive(struct standing *s, struct era era);
+
+/* It is a DUMP, or came from one. */
+void shield_dumped(struct standing *s, bool rebuilding);
+
+/* Everything is in it, until the lease ends (0: no end). */
+void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era);
+
+/* Nothing is denied until somebody vouches. False if that is so already. */
+bool shield_alarm(struct standing *s);
+
+/* Whether it was vouched for in this era. */
+bool shield_is_current(const struct standing *s, struct era era);
+
+/* ---- rebuild: the caller has the second chain, or makes, swaps and frees it ---- */
+
+void shield_start(struct standing *s, uint64_t token, int64_t now, struct era era);
+
+/* May the one with this token go on? Refuses BLOOM_NO_REBUILD and BLOOM_INTERRUPTED. */
+enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
+                                const struct circumstances *here);
+
+/* Has the rebuild with this token been committed, and is it live? */
+static inline bool shield_was_committed(const struct standing *s, bool rebuilding,
+                                        uint64_t token) {
+    return !rebuilding && token != 0 && s->rebuild_token == token;
+}
+
+/* The rebuild takes over. Vouching is a step of its own. */
+void shield_commit(struct standing *s);
+
+void shield_abort(struct standing *s);
+
+#endif

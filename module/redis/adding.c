@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "adding.h"
+
+#include <string.h>
+
+#include "items.h"
+#include "keyspace.h"
+#include "replicate.h"
+#include "stats.h"
+
+/* After a refusal a chain is not asked to grow for so much of its last layer's items:
+ * looking for memory costs more than adding. */
+#define WAIT_SHARE 64
+
+/* What replicas are told of so many items fits on the stack. */
+#define FEW 512
+
+/* Sends on what was dealt with up to there since the last time. */
+static void tell(struct adding *a, size_t up_to) {
+    size_t n = up_to - a->told;
+    if (n == 0) return;
+    if (a->token) {
+        bool as_it_is = a->told == 0 && up_to == a->n;
+        replicate_load(a->ctx, a->name, a->token, a->items + a->told, n, as_it_is);
+        a->changed += n;
+    } else {
+        bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
+        a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
+                                      a->effect + a->told, n, as_it_is);
+    }
+    a->told = up_to;
+}
+
+static struct filter *last_layer(const struct chain *c) {
+    return &c->layers[c->nlayers - 1];
+}
+
+/* A plain foreign filter may come from a master that sends no growth: it grows by its
+ * product's rule. What else comes from a master goes where it went there, into the last
+ * layer, full or not. */
+static bool waits_for_growth(const struct adding *a, const struct chain *c) {
+    bool by_rule = c->kind->foreign && a->v->standing.state == STATE_PLAIN && !a->token &&
+                   c == a->v->live && c->missing == 0;
+    return server_is_followed(a->ctx) && !by_rule;
+}
+
+/* What was accepted elsewhere must not be denied here, and who vouched for a filter
+ * relies on every add. */
+static bool may_refuse(const struct adding *a, const struct chain *c) {
+    return c == a->v->live && shield_may_refuse(&a->v->standing) &&
+           !server_is_followed(a->ctx);
+}
+
+/* Room in a chain that has dealt with so many items of the call: a further layer, or
+ * leave to put the rest into the last one, over capacity. */
+static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dealt_with) {
+    size_t which = c == a->v->next;
+    uint64_t *again = &a->v->grow_again[which];
+    bool refuses = may_refuse(a, c);
+    enum bloom_status status = BLOOM_FULL;
+    if (!waits_for_growth(a, c) && (refuses || last_layer(c)->items >= *again)) {
+        tell(a, dealt_with);
+        status = grow(a->ctx, a->name, a->v, c);
+        a->growths += status >= 0;
+        uint64_t items = last_layer(c)->items;
+        *again = status >= 0 ? 0 : items + items / WAIT_SHARE + 1;
+    }
+    if (status < 0 && !refuses) a->when_full[which] = CHAIN_EXCEED;
+    return refuses ? status : BLOOM_OK;
+}
+
+static uint64_t excess(const struct chain *c) {
+    const struct filter *f = last_layer(c);
+    return f->items > f->capacity ? f->items - f->capacity : 0;
+}
+
+/* Puts items into one of the chains, up to the first one that needs room. */
+static size_t put_in(struct adding *a, struct chain *c, const struct item *items, size_t n,
+                     uint8_t *added) {
+    uint64_t before = excess(c);
+    size_t done = chain_add(c, items, n, added, a->when_full[c == a->v->next]);
+    a->overfull += excess(c) - before;
+    return done;
+}
+
+/* The next generation takes what the live one has just taken, and refuses nothing. */
+static void put_in_next(struct adding *a, const struct item *items, size_t n) {
+    uint8_t added[ITEMS_BLOCK];
+    size_t done = 0;
+    memcpy(a->effect + a->done, a->added + a->done, n);
+    while (done < n) {
+        size_t now = put_in(a, a->v->next, items + done, n - done, added);
+        for (size_t i = 0; i < now; i++)
+            a->effect[a->done + done + i] |= added[i];
+        done += now;
+        if (done < n) make_room(a, a->v->next, a->done + done);
+    }
+}
+
+static enum bloom_status add_blocks(struct adding *a) {
+    struct chain *first = a->token ? a->v->next : a->v->live;
+    enum bloom_status status = BLOOM_OK;
+    while (a->done < a->n && status >= 0) {
+        struct item items[ITEMS_BLOCK];
+        size_t block = a->n - a->done < ITEMS_BLOCK ? a->n - a->done : ITEMS_BLOCK;
+        read_items(a->items + a->done, block, items);
+        size_t done = put_in(a, first, items, block, a->added + a->done);
+        if (a->v->next && !a->token) put_in_next(a, items, done);
+        a->done += done;
+        if (done < block) status = make_room(a, first, a->done);
+    }
+    tell(a, a->done);
+    return status;
+}
+
+static uint64_t items_of(const struct value *v) {
+    return chain_items(v->live) + (v->next ? chain_items(v->next) : 0);
+}
+
+static void note_overfull(struct adding *a) {
+    count(&counters.overfull, a->overfull);
+    if (a->v->told_full) return;
+    a->v->told_full = true;
+    RedisModule_Log(a->ctx, "warning",
+                    "A filter is over capacity: it may not grow, and doesn't refuse items "
+                    "since it is relied on. Its error rate rises: see BF.INFO key FULL.");
+}
+
+enum bloom_status add_items(struct adding *a) {
+    uint8_t few[FEW], *many = NULL;
+    uint64_t before = items_of(a->v);
+    if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
+
+    a->effect = a->added;
+    if (a->v->next && !a->token)
+        a->effect = a->n <= FEW ? few : (many = RedisModule_Alloc(a->n));
+    enum bloom_status status = add_blocks(a);
+    RedisModule_Free(many);
+    stats_items_came(items_of(a->v) - before);
+    if (a->overfull > 0) note_overfull(a);
+    return status;
+}
+
+void announce_adding(const struct adding *a) {
+    if (a->created) announce(a->ctx, a->name, "bf.reserve");
+    for (size_t i = 0; i < a->growths; i++)
+        announce(a->ctx, a->name, "bf.grow");
+    if (a->overfull > 0) announce(a->ctx, a->name, "bf.full");
+    if (a->changed > 0) announce(a->ctx, a->name, a->token ? "bf.rebuild" : "bf.add");
+}

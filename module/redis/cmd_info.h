@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_info.h - BF.INFO in two files: the numbers that RedisBloom has, and the rest. */
+#ifndef BULWARK_CMD_INFO_H
+#define BULWARK_CMD_INFO_H
+
+#include "core/value.h"
+#include "server.h"
+
+#define INFO_FIELDS 5
+
+/* RedisBloom's five fields, names and numbers. */
+void reply_info_fields(RedisModuleCtx *ctx, const struct value *v);
+
+/* BF.INFO key FULL */
+void reply_full(RedisModuleCtx *ctx, const struct value *v);
+
+#endif

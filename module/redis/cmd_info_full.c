@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_info_full.c - BF.INFO key FULL: all that may be known of a filter. The secret is
+ * not among it, nor is the token of a rebuild. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd_info.h"
+#include "core/estimate.h"
+#include "core/sizing.h"
+#include "node.h"
+#include "reply.h"
+#include "stats.h"
+
+static void reply_name(RedisModuleCtx *ctx, const char *name) {
+    RedisModule_ReplyWithSimpleString(ctx, name);
+}
+
+static void field_word(RedisModuleCtx *ctx, const char *name, const char *word) {
+    reply_name(ctx, name);
+    reply_name(ctx, word);
+}
+
+static void field_number(RedisModuleCtx *ctx, const char *name, uint64_t n) {
+    reply_name(ctx, name);
+    reply_count(ctx, n);
+}
+
+static void field_rate(RedisModuleCtx *ctx, const char *name, double rate) {
+    reply_name(ctx, name);
+    RedisModule_ReplyWithDouble(ctx, rate);
+}
+
+static void field_nil(RedisModuleCtx *ctx, const char *name) {
+    reply_name(ctx, name);
+    RedisModule_ReplyWithNull(ctx);
+}
+
+/* Nil for a time that never was. */
+static void field_time(RedisModuleCtx *ctx, const char *name, int64_t ms) {
+    if (ms == 0)
+        field_nil(ctx, name);
+    else
+        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, ms);
+}
+
+static void field_hex(RedisModuleCtx *ctx, const char *name, uint64_t n) {
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016" PRIx64, n);
+    field_word(ctx, name, digits);
+}
+
+/* ---- the standing ---- */
+
+static const char *state_name(uint8_t state) {
+    static const char *const names[] = {"plain", "loading", "ready"};
+    return state < sizeof names / sizeof *names ? names[state] : "of a later version";
+}
+
+static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
+    static const struct {
+        unsigned doubt;
+        const char *word;
+    } words[] = {
+        {DOUBT_RESTART, "restart"},
+        {DOUBT_FAILOVER, "failover"},
+        {DOUBT_RESTORE, "restore"},
+        {DOUBT_ALL & ~(DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE), "later_version"},
+    };
+    unsigned doubt = shield_doubt(&v->standing, v->next, node.era) & DOUBT_ALL;
+    const char *found[sizeof words / sizeof *words];
+    long n = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (doubt & words[i].doubt) found[n++] = words[i].word;
+    reply_name(ctx, "Doubt");
+    RedisModule_ReplyWithArray(ctx, n);
+    for (long i = 0; i < n; i++)
+        reply_name(ctx, found[i]);
+}
+
+#define STANDING_FIELDS 5
+
+static void reply_standing(RedisModuleCtx *ctx, const struct value *v) {
+    enum cause cause = why_unknown(v);
+    field_word(ctx, "State", state_name(v->standing.state));
+    if (cause == CAUSE_NONE)
+        field_nil(ctx, "Unknown by");
+    else
+        field_word(ctx, "Unknown by", cause_name(cause));
+    field_doubt(ctx, v);
+    field_time(ctx, "Lease until", v->standing.lease);
+    field_time(ctx, "Vouched for at", v->standing.vouched_at);
+}
+
+/* ---- the bits ---- */
+
+static uint64_t excess(const struct filter *f) {
+    return f->items > f->capacity ? f->items - f->capacity : 0;
+}
+
+static uint64_t overfull(const struct chain *c) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        sum += excess(&c->layers[i]);
+    return sum;
+}
+
+static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
+                        const struct filter *f) {
+    reply_map(ctx, 6);
+    field_number(ctx, "Capacity", f->capacity);
+    field_number(ctx, "Items", f->items);
+    field_number(ctx, "Bytes", f->bytes);
+    if (c->kind == &kind_lines)
+        field_number(ctx, "Lines", f->bytes / LINE_BYTES);
+    else
+        field_nil(ctx, "Lines");
+    field_rate(ctx, "Error share", f->error);
+    field_number(ctx, "Overfull", excess(f));
+}
+
+#define CHAIN_FIELDS 8
+
+/* Of a partial filter the error says nothing: it answers "maybe" to everything. */
+static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
+    struct estimate now = estimate_chain(c);
+    uint64_t items = chain_items(c);
+    field_word(ctx, "Kind", c->kind->name);
+    field_rate(ctx, "Error rate", c->error);
+    if (c->missing > 0)
+        field_nil(ctx, "Estimated error rate");
+    else
+        field_rate(ctx, "Estimated error rate", now.error);
+    field_rate(ctx, "Fill", now.fill);
+    if (items == 0)
+        field_nil(ctx, "Bits per item");
+    else
+        field_rate(ctx, "Bits per item", 8.0 * (double)chain_bytes(c) / (double)items);
+    field_number(ctx, "Overfull", overfull(c));
+    field_hex(ctx, "Generation", c->identity);
+    reply_name(ctx, "Layers");
+    RedisModule_ReplyWithArray(ctx, (long)c->nlayers);
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        reply_layer(ctx, c, &c->layers[i]);
+}
+
+/* ---- the rebuild, and the answers ---- */
+
+static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t ms) {
+    if (ms == 0)
+        field_nil(ctx, name);
+    else
+        reply_name(ctx, name),
+            RedisModule_ReplyWithLongLong(ctx, (RedisModule_Milliseconds() - ms) / 1000);
+}
+
+static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
+    const struct standing *s = &v->standing;
+    if (!v->next) {
+        field_nil(ctx, "Rebuild");
+        return;
+    }
+    reply_name(ctx, "Rebuild");
+    reply_map(ctx, 6);
+    field_seconds_since(ctx, "Age", s->rebuild_start);
+    field_number(ctx, "Received", s->rebuild_received);
+    field_seconds_since(ctx, "Seconds since LOAD", v->last_load);
+    field_number(ctx, "Interrupted",
+                 shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
+    field_number(ctx, "Capacity", chain_capacity(v->next));
+    field_number(ctx, "Items", chain_items(v->next));
+}
+
+static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
+    reply_name(ctx, "Answers");
+    reply_map(ctx, 5);
+    field_number(ctx, "exists_no", a->exists_no);
+    field_number(ctx, "exists_maybe", a->exists_maybe);
+    field_number(ctx, "absent", a->unknown[CAUSE_NONE]);
+    field_number(ctx, "maybe", a->maybe);
+    reply_name(ctx, "unknown");
+    reply_map(ctx, CAUSES - 1);
+    for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
+        field_number(ctx, cause_name(c), a->unknown[c]);
+}
+
+void reply_full(RedisModuleCtx *ctx, const struct value *v) {
+    reply_map(ctx, INFO_FIELDS + STANDING_FIELDS + CHAIN_FIELDS + 2);
+    reply_info_fields(ctx, v);
+    reply_standing(ctx, v);
+    reply_chain(ctx, v->live);
+    reply_rebuild(ctx, v);
+    reply_answers(ctx, &v->answers);
+}

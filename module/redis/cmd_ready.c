@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
+#include "commands.h"
+#include "keyspace.h"
+#include "node.h"
+#include "replicate.h"
+#include "reply.h"
+#include "stats.h"
+#include "vouch.h"
+
+/* Why nobody can vouch for it. What a master says is so. */
+static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct value *v) {
+    if (!v) return BLOOM_NOT_FOUND;
+    if (server_is_followed(ctx)) return BLOOM_OK;
+    if (v->live->missing > 0) return BLOOM_PARTIAL;
+    return chain_items(v->live) == 0 ? BLOOM_EMPTY : BLOOM_OK;
+}
+
+/* BF.READY key [EX seconds | PXAT ms] [XX]
+ * Every item that should be in the filter is. With XX only if that has been said, and is
+ * not in doubt: else nil. */
+int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc < 2) return RedisModule_WrongArity(ctx);
+
+    struct vow vow;
+    struct value *v;
+    if (!read_vow(ctx, argv, argc, 2, true, &vow)) return REDISMODULE_OK; /* It replied. */
+    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK;          /* It replied. */
+    enum bloom_status flaw = flaw_of(ctx, v);
+    if (flaw < 0) return reply_unless_followed(ctx, flaw);
+    if (vow.renew && node_doubts(v)) return RedisModule_ReplyWithNull(ctx);
+
+    vouch(ctx, argv[1], v, &vow);
+    settle_type(ctx, argv[1]);
+    replicate_ready(ctx, argv[1], &v->standing);
+    announce(ctx, argv[1], "bf.ready");
+    return reply_ok(ctx);
+}
+
+/* BF.LOADING key
+ * The red button: nothing is denied until the next BF.READY. */
+int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+
+    struct value *v;
+    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    if (!v) return reply_unless_followed(ctx, BLOOM_NOT_FOUND);
+    stats_value_went(v);
+    bool changed = shield_alarm(&v->standing);
+    stats_value_came(v);
+    if (!changed) return reply_ok(ctx);
+
+    settle_type(ctx, argv[1]);
+    RedisModule_ReplicateVerbatim(ctx);
+    announce(ctx, argv[1], "bf.loading");
+    return reply_ok(ctx);
+}

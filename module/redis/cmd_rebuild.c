@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_rebuild.c - BF.REBUILD: a new generation of a filter, under full traffic.
+ *
+ *     START    a second chain, which gets every add from here on beside the live one
+ *     LOAD     what was in the database before goes into it
+ *     CHECK    is a sample in it?
+ *     COMMIT   it takes the live one's place, and is ready
+ *     ABORT    it goes
+ *
+ * Who has the token may go on; after a restart or a promotion nobody may (shield.h). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "adding.h"
+#include "args.h"
+#include "ask.h"
+#include "commands.h"
+#include "core/codec.h"
+#include "items.h"
+#include "keyspace.h"
+#include "memory.h"
+#include "node.h"
+#include "replicate.h"
+#include "reply.h"
+#include "stats.h"
+#include "vouch.h"
+
+#define TOKEN_DIGITS 16
+
+/* One call of BF.REBUILD. */
+struct rebuild {
+    RedisModuleCtx *ctx;
+    RedisModuleString **argv;
+    int argc;
+    RedisModuleString *name;
+    struct value *v; /* NULL: no such key */
+    bool followed;
+};
+
+/* 0 for what is no token. */
+static uint64_t token_of(RedisModuleString *text) {
+    size_t length;
+    const char *digits = RedisModule_StringPtrLen(text, &length);
+    uint64_t token = 0;
+    int end = 0;
+    if (length != TOKEN_DIGITS || strspn(digits, "0123456789abcdef") != length) return 0;
+    return sscanf(digits, "%16" SCNx64 "%n", &token, &end) == 1 ? token : 0;
+}
+
+static void write_token(uint64_t token, char text[TOKEN_DIGITS + 1]) {
+    snprintf(text, TOKEN_DIGITS + 1, "%016" PRIx64, token);
+}
+
+static bool is_partial(const struct value *v) {
+    return v->live->missing > 0 || (v->next && v->next->missing > 0);
+}
+
+/* May the one with the token in argv[3] go on? What the master did goes on. */
+static enum bloom_status resume(const struct rebuild *r) {
+    if (!r->v) return BLOOM_NOT_FOUND;
+    enum bloom_status status =
+        shield_resume(&r->v->standing, r->v->next, token_of(r->argv[3]), &node);
+    if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
+    return status >= 0 && is_partial(r->v) ? BLOOM_PARTIAL : status;
+}
+
+/* ---- START ---- */
+
+/* A rebuild that was interrupted makes room for another. */
+static enum bloom_status may_start(const struct rebuild *r) {
+    if (!r->v) return BLOOM_OK;
+    if (r->v->live->missing > 0) return BLOOM_PARTIAL;
+    if (!r->v->next) return BLOOM_OK;
+    const struct standing *s = &r->v->standing;
+    return shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED
+               ? BLOOM_OK
+               : BLOOM_REBUILDING;
+}
+
+/* Like the old generation, and large enough for what is in it. */
+static struct wish wish_like(const struct chain *c) {
+    uint64_t reserved = chain_capacity(c), present = chain_items(c);
+    uint64_t capacity = reserved > present ? reserved : present;
+    if (capacity > CHAIN_CAPACITY_MAX) capacity = CHAIN_CAPACITY_MAX;
+    return (struct wish){
+        .kind = c->kind,
+        .error = c->error,
+        .capacity = (long long)capacity,
+        .expansion = c->expansion,
+        .growth = c->kind == &kind_redisbloom ? (long long)c->parameter : c->expansion,
+        .tightening = c->kind == &kind_valkeybloom ? c->parameter : 0,
+    };
+}
+
+static void set_next(struct value *v, struct chain *next) {
+    stats_value_went(v);
+    chain_free(v->next);
+    v->next = next;
+    v->grow_again[1] = 0;
+    v->last_load = 0;
+}
+
+static uint64_t new_token(void) {
+    uint64_t token = 0;
+    while (token == 0)
+        RedisModule_GetRandomBytes((unsigned char *)&token, sizeof token);
+    return token;
+}
+
+/* Chunks and growths of the two generations are told apart by it, foreign or not. */
+static uint64_t new_identity(const struct chain *live) {
+    uint64_t identity = live->identity;
+    while (identity == live->identity)
+        RedisModule_GetRandomBytes((unsigned char *)&identity, sizeof identity);
+    return identity;
+}
+
+static int start(struct rebuild *r) {
+    struct wish wish = r->v ? wish_like(r->v->live) : default_wish(r->ctx);
+    if (!read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
+    enum bloom_status status = may_start(r);
+    if (status < 0) return reply_refusal(r->ctx, status);
+
+    struct chain *next;
+    bool creates = !r->v;
+    wish.state = STATE_LOADING;
+    if (wish.expansion > wish.kind->expansion_max) wish.expansion = CHAIN_EXPANSION_MAX;
+    status = make_chain(r->ctx, &wish, &next);
+    if (status >= 0 && creates) status = create(r->ctx, r->name, &wish, &r->v);
+    if (status < 0) {
+        chain_free(next);
+        return reply_refusal(r->ctx, status);
+    }
+    next->identity = new_identity(r->v->live);
+    set_next(r->v, next);
+    uint64_t token = new_token();
+    shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);
+    stats_value_came(r->v);
+
+    char text[TOKEN_DIGITS + 1];
+    write_token(token, text);
+    settle_type(r->ctx, r->name);
+    replicate_start(r->ctx, r->name, text, r->v);
+    if (creates) announce(r->ctx, r->name, "bf.reserve");
+    announce(r->ctx, r->name, "bf.rebuild");
+    return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
+}
+
+/* What a master has started: START token ms <header of the new generation>. */
+static enum bloom_status read_started(struct rebuild *r, struct chain **next,
+                                      const char **why) {
+    uint64_t follows[2];
+    struct value *v;
+    size_t length;
+    *next = NULL;
+    *why = "there is no such filter";
+    if (!r->v) return BLOOM_NOT_FOUND;
+    const char *header = RedisModule_StringPtrLen(r->argv[5], &length);
+    enum bloom_status status =
+        codec_read_header(header, length, &server_allocator, &v, follows, why);
+    if (status < 0) return status;
+    status = value_take_arrays(v);
+    if (status >= 0 && v->live->missing > 0) {
+        *why = "the new generation is not born";
+        status = BLOOM_CORRUPT;
+    }
+    if (status < 0)
+        value_free(v);
+    else
+        *next = value_release(v);
+    return status;
+}
+
+static int follow_start(struct rebuild *r) {
+    const char *why;
+    struct chain *next;
+    long long since;
+    if (r->argc != 6) return RedisModule_WrongArity(r->ctx);
+    enum bloom_status status = read_started(r, &next, &why);
+    memory_must_follow(r->ctx, status);
+    if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
+    if (RedisModule_StringToLongLong(r->argv[4], &since) != REDISMODULE_OK) since = 0;
+    server_hide_argument(r->ctx, 5); /* it holds the secret */
+
+    set_next(r->v, next);
+    shield_start(&r->v->standing, token_of(r->argv[3]), since, node.era);
+    stats_value_came(r->v);
+    settle_type(r->ctx, r->name);
+    RedisModule_ReplicateVerbatim(r->ctx);
+    announce(r->ctx, r->name, "bf.rebuild");
+    return reply_ok(r->ctx);
+}
+
+static int start_or_follow(struct rebuild *r) {
+    return r->followed ? follow_start(r) : start(r);
+}
+
+/* ---- LOAD, CHECK ---- */
+
+static int load(struct rebuild *r) {
+    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    enum bloom_status status = resume(r);
+    if (status < 0) return reply_unless_followed(r->ctx, status);
+
+    struct adding a = {.ctx = r->ctx,
+                       .name = r->name,
+                       .v = r->v,
+                       .items = r->argv + 4,
+                       .n = (size_t)(r->argc - 4),
+                       .token = r->argv[3]};
+    a.added = RedisModule_Alloc(a.n);
+    add_items(&a);
+    RedisModule_Free(a.added);
+    r->v->standing.rebuild_received += a.n;
+    r->v->last_load = RedisModule_Milliseconds();
+    reply_count(r->ctx, r->v->standing.rebuild_received);
+    announce_adding(&a);
+    return REDISMODULE_OK;
+}
+
+static int check(struct rebuild *r) {
+    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    enum bloom_status status = resume(r);
+    if (status < 0) return reply_refusal(r->ctx, status);
+
+    struct value next = {.live = r->v->next};
+    size_t n = (size_t)(r->argc - 4);
+    RedisModule_ReplyWithArray(r->ctx, (long)n);
+    for (size_t done = 0; done < n;) {
+        uint8_t maybe[ITEMS_BLOCK];
+        size_t block = n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK;
+        ask(&next, r->argv + 4 + done, block, maybe);
+        for (size_t i = 0; i < block; i++)
+            reply_bool(r->ctx, maybe[i]);
+        done += block;
+    }
+    return REDISMODULE_OK;
+}
+
+/* ---- COMMIT, ABORT ---- */
+
+static int refuse_count(const struct rebuild *r, uint64_t count) {
+    char words[128];
+    snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
+             r->v->standing.rebuild_received, count);
+    return reply_error(r->ctx, words);
+}
+
+static void take_over(struct rebuild *r, const struct vow *vow) {
+    stats_value_went(r->v);
+    chain_free(value_swap(r->v));
+    shield_commit(&r->v->standing);
+    stats_value_came(r->v);
+    vouch(r->ctx, r->name, r->v, vow);
+}
+
+/* What the master has committed is not there: what is there lacks it. */
+static int cannot_follow(struct rebuild *r, enum bloom_status status) {
+    if (r->v) {
+        stats_value_went(r->v);
+        shield_alarm(&r->v->standing);
+        stats_value_came(r->v);
+    }
+    return reply_unless_followed(r->ctx, status);
+}
+
+static int commit(struct rebuild *r) {
+    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    long long count;
+    struct vow vow;
+    if (RedisModule_StringToLongLong(r->argv[4], &count) != REDISMODULE_OK || count < 0)
+        return reply_error(r->ctx, "ERR bad count of items");
+    if (!read_vow(r->ctx, r->argv, r->argc, 5, false, &vow)) return REDISMODULE_OK;
+
+    enum bloom_status status = resume(r);
+    if (status == BLOOM_NO_REBUILD &&
+        shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
+        return reply_ok(r->ctx); /* a retry */
+    if (status < 0)
+        return r->followed ? cannot_follow(r, status) : reply_refusal(r->ctx, status);
+    uint64_t received = r->v->standing.rebuild_received;
+    if (received == 0 && !r->followed) return reply_refusal(r->ctx, BLOOM_EMPTY);
+    if (received < (uint64_t)count && !r->followed) return refuse_count(r, (uint64_t)count);
+
+    take_over(r, &vow);
+    replicate_commit(r->ctx, r->name, r->argv[3], &r->v->standing);
+    announce(r->ctx, r->name, "bf.rebuild");
+    announce(r->ctx, r->name, "bf.ready");
+    return reply_ok(r->ctx);
+}
+
+static int give_up(struct rebuild *r) {
+    if (r->argc > 4) return RedisModule_WrongArity(r->ctx);
+    if (!r->v) return reply_unless_followed(r->ctx, BLOOM_NOT_FOUND);
+    uint64_t token = r->v->standing.rebuild_token;
+    if (!r->v->next || (r->argc == 4 && token_of(r->argv[3]) != token))
+        return reply_unless_followed(r->ctx, BLOOM_NO_REBUILD);
+
+    set_next(r->v, NULL);
+    shield_abort(&r->v->standing);
+    stats_value_came(r->v);
+    settle_type(r->ctx, r->name);
+    RedisModule_ReplicateVerbatim(r->ctx);
+    announce(r->ctx, r->name, "bf.rebuild");
+    return reply_ok(r->ctx);
+}
+
+static const struct {
+    const char *word;
+    int (*act)(struct rebuild *r);
+} steps[] = {
+    {"START", start_or_follow}, {"LOAD", load},     {"CHECK", check},
+    {"COMMIT", commit},         {"ABORT", give_up},
+};
+
+/* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
+ * BF.REBUILD key LOAD token item [item ...]
+ * BF.REBUILD key CHECK token item [item ...]
+ * BF.REBUILD key COMMIT token count [EX seconds]
+ * BF.REBUILD key ABORT [token] */
+int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+
+    struct rebuild r = {.ctx = ctx,
+                        .argv = argv,
+                        .argc = argc,
+                        .name = argv[1],
+                        .followed = server_is_followed(ctx)};
+    const char *word = RedisModule_StringPtrLen(argv[2], NULL);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (strcasecmp(word, steps[i].word) != 0) continue;
+        if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */
+        return steps[i].act(&r);
+    }
+    return reply_option_error(
+        ctx, "ERR unknown step '%s': START, LOAD, CHECK, COMMIT or ABORT", argv[2]);
+}

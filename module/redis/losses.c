@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "losses.h"
+
+#include "stats.h"
+
+/* Taken away includes what was evicted or expired. */
+static counter flushed, taken_away, evicted, expired;
+
+/* The name of the ready filter that was unlinked last, as a hash: what is told next is
+ * told of it, or is about a key of another type. Good enough for counting. */
+static uint64_t last;
+
+static bool counts;
+
+static uint64_t hash_of(RedisModuleString *name) {
+    static const struct secret none;
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(name, &length);
+    return siphash13(&none, bytes, length) | 1;
+}
+
+void losses_unlinked(RedisModuleString *name, struct value *v) {
+    v->unlinked = true;
+    last = v->standing.state == STATE_READY ? hash_of(name) : 0;
+}
+
+void losses_freed(const struct value *v) {
+    if (!counts || v->standing.state != STATE_READY) return;
+    atomic_fetch_add(v->unlinked ? &taken_away : &flushed, 1);
+}
+
+static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
+                   RedisModuleString *name) {
+    (void)ctx;
+    (void)event;
+    if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
+    count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
+    last = 0;
+    return REDISMODULE_OK;
+}
+
+/* A filter may be freed later than it was told of. */
+struct losses losses_so_far(void) {
+    struct losses lost = {
+        .evicted = atomic_load(&evicted),
+        .expired = atomic_load(&expired),
+        .flushed = atomic_load(&flushed),
+    };
+    uint64_t all = atomic_load(&taken_away), known = lost.evicted + lost.expired;
+    lost.deleted = all > known ? all - known : 0;
+    return lost;
+}
+
+int losses_register(RedisModuleCtx *ctx) {
+    counts = server.knows_unlink;
+    return RedisModule_SubscribeToKeyspaceEvents(
+        ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
+}

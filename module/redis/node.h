@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node.h - what this server is and what it has been through, for shield.h.
+ *
+ *     event                                restarts   failovers
+ *     a master has loaded from its disk      + 1
+ *     this node was promoted                            + 1     and tells AOF and replicas
+ *     ... with no link since it loaded       + 1        + 1
+ *     the master, or the AOF, says so                   + 1     (BF.PROMOTED)
+ *
+ * A replica that loads from its own disk has a link before it may be believed, or is
+ * promoted without one: then it counts as restarted. */
+#ifndef BULWARK_NODE_H
+#define BULWARK_NODE_H
+
+#include "core/value.h"
+#include "server.h"
+
+extern struct circumstances node;
+
+int node_register(RedisModuleCtx *ctx);
+
+enum cause node_why_unknown(const struct value *v);
+
+/* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why
+ * not. */
+static inline enum cause why_unknown(const struct value *v) {
+    if (v && v->standing.state == STATE_PLAIN && v->live->missing == 0 && !node.bypass)
+        return CAUSE_PLAIN;
+    return node_why_unknown(v);
+}
+
+/* Whether it is not ready, or ready and in doubt. */
+bool node_doubts(const struct value *v);
+
+/* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. */
+void node_arrived(struct value *v, bool restored);
+
+/* The log says when those that came from the disk were vouched for. */
+void node_saw_vouching(const struct standing *s);
+
+/* Whether what is being saved is a file or a full sync, not a DUMP. */
+bool node_is_saving(void);
+
+#endif
