@@ -178,6 +178,8 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
                codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
     if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
+    *why = "a rebuild is fed by BF.REBUILD LOAD";
+    if (c == l->v->next && !l->followed) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
     if (l->iterator < 1 || !(own || foreign)) return BLOOM_CORRUPT;
     enum bloom_status status =

@@ -94,3 +94,45 @@ TEST(a_limit_at_the_target_loses_no_filter_that_is_moved) {
                       "\"completed\"") != NULL);
     CHECK_INT(count_missing(b, "k", 0, 3000), 0);
 }
+
+/* Whatever the server moves slots with: no filter gets lost, and none denies at its new
+ * place what it would not have denied at the old one. */
+static void moves_with_state(const char *how_it_is, const char *stranger) {
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from), *b = client(to);
+    const char *id_b = id_of(b);
+    add_numbers(a, "k", 0, 3000);
+    expect(a, "OK", "BF.READY", "k");
+    long long items = call_int(a, "BF.CARD", "k");
+    const char *token = call(a, "BF.REBUILD", "k", "START")->str;
+    expect(a, "2", "BF.REBUILD", "k", "LOAD", token, "1", "2");
+
+    long long slot = slot_of(a, "k");
+    if (server_flavour() == VALKEY) {
+        expectf(a, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot,
+                id_b);
+        WAIT_UNTIL(strstr(call_text(a, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") !=
+                   NULL);
+    } else {
+        callf(b, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+        WAIT_UNTIL(strstr(call_text(b, "CLUSTER", "MIGRATION", "STATUS", "ALL"),
+                          "\"completed\"") != NULL);
+    }
+    expect(b, stranger, "BF.CHECK", "k", "stranger");
+    expect(b, "maybe", "BF.CHECK", "k", "7");
+    CHECK_INT(call_int(b, "BF.CARD", "k"), items);
+    expect(b, how_it_is, "BF.REBUILD", "k", "LOAD", token, "3");
+}
+
+TEST(a_ready_filter_moves_with_its_slot_as_it_is) {
+    if (server_flavour() != VALKEY || server_version() < 900)
+        SKIP("%s moves no slots by itself", server_name());
+    moves_with_state("3", "absent");
+}
+
+TEST(a_ready_filter_that_was_moved_by_restore_is_in_doubt) {
+    if (server_flavour() != REDIS || server_version() < 804)
+        SKIP("%s moves no slots by itself", server_name());
+    moves_with_state("(error) ERR rebuild interrupted, start again", "unknown");
+}
