@@ -111,7 +111,8 @@ bench_wire := $(bench_base) $(addprefix $B/bench/tests/bench/,target.o traffic.o
 $B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
 $B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
 $B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
-$B/core-bench $B/server-bench $B/pause-bench:
+$B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
+$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
@@ -164,7 +165,7 @@ integration: $(MODULE) $B/integration-tests
 matrix: bulwark.so $B/integration-tests servers
 	@tests/matrix.sh $B/integration-tests
 
-bench: $(MODULE) $B/core-bench $B/server-bench $B/pause-bench
+bench: $(MODULE) $B/core-bench $B/server-bench $B/guard-bench $B/pause-bench
 	@tests/bench/run.sh $B
 
 servers:

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ask.h - a block of questions to a filter that may not be there. */
+/* ask.h - a block of questions to a filter that may not be there (NULL). */
 #ifndef BULWARK_ASK_H
 #define BULWARK_ASK_H
-
-#include <string.h>
 
 #include "core/value.h"
 #include "items.h"
 
 /* At most ITEMS_BLOCK questions: maybe[i] = 1 if item i is in it as far as its bits
  * tell. Nothing is in a filter that isn't there. */
-static inline void ask(const struct value *v, RedisModuleString **strings, size_t n,
-                       uint8_t *maybe) {
-    struct item items[ITEMS_BLOCK];
-    if (!v) {
-        memset(maybe, 0, n);
-        return;
-    }
-    read_items(strings, n, items);
-    chain_ask(v->live, items, n, maybe);
-}
+void ask(const struct value *v, RedisModuleString **strings, size_t n, uint8_t *maybe);
+
+/* The same; replies and counts a word for each:
+ *
+ *     absent     there is no such item: somebody vouched for that
+ *     maybe      it probably is there
+ *     unknown    nobody can say */
+void reply_words(RedisModuleCtx *ctx, struct value *v, RedisModuleString **strings,
+                 size_t n);
 
 #endif

@@ -36,6 +36,17 @@ void refuse_slow_build(void) {
         die("this build is sanitized: its figures would mean nothing");
 }
 
+const char *setting(const char *name, const char *otherwise) {
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+const char *module_path(const char *module) {
+    char *path = realpath(module, NULL);
+    if (!path) die("no module %s", module);
+    return path;
+}
+
 bool is_quick(void) {
     const char *quick = getenv("QUICK");
     return quick && *quick && strcmp(quick, "0") != 0;

@@ -39,6 +39,12 @@ static inline uint64_t scatter(uint64_t n) {
 /* Ends the program unless it was built to be measured. */
 void refuse_slow_build(void);
 
+/* A variable of the environment, if it is set. */
+const char *setting(const char *name, const char *otherwise);
+
+/* The whole path of a module. Ends the program if there is none. */
+const char *module_path(const char *module);
+
 /* QUICK=1: a minute, up to a million items. */
 bool is_quick(void);
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - both benchmarks, one after the other, and the plots. See README.md.
+# run.sh - the benchmarks, one after the other, and the plots. See README.md.
 #
 #     tests/bench/run.sh build/plain
 set -eu
@@ -12,6 +12,7 @@ SERVER=${SERVER:-$(deps/get.sh any-server)}
 export SERVER
 "$programs/core-bench"
 "$programs/server-bench"
+"$programs/guard-bench"
 
 # Pauses depend on the server's allocator and on who frees: all that are there.
 servers=$SERVER

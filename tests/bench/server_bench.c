@@ -207,17 +207,10 @@ static void show(const struct contender *c, const struct contender *peer, FILE *
 
 /* ---- all of it ---- */
 
-static const char *setting(const char *name, const char *otherwise) {
-    const char *value = getenv(name);
-    return value && *value ? value : otherwise;
-}
-
 static void start(struct contender *c, const char *name, const char *module) {
-    char *path = realpath(module, NULL);
-    if (!path) die("no module %s", module);
     c->target.name = name;
     c->target.binary = setting("SERVER", "redis-server");
-    c->target.module = path;
+    c->target.module = module_path(module);
     target_start(&c->target, SERVERS_PROCESSOR);
     ask_target(c->target.fd, "SADD three anna bob carol");
     ask_target(c->target.fd, "SET text abc");

@@ -39,10 +39,7 @@ static void write_item(struct script *s, uint64_t number) {
 
 void write_script(struct script *s, const char *command, const char *key, size_t items,
                   uint64_t first, size_t n) {
-    s->n = n;
-    s->length = 0;
-    if (n > s->ends_room) s->ends = realloc(s->ends, (s->ends_room = n) * sizeof *s->ends);
-    if (!s->ends) die("no memory");
+    begin_script(s, 1);
     for (size_t i = 0; i < n; i++) {
         reserve(s, 32);
         s->length += (size_t)sprintf(s->bytes + s->length, "*%zu\r\n", items + 2);
@@ -50,8 +47,28 @@ void write_script(struct script *s, const char *command, const char *key, size_t
         write_argument(s, key, strlen(key));
         for (size_t j = 0; j < items; j++)
             write_item(s, first++);
-        s->ends[i] = s->length;
+        end_request(s);
     }
+}
+
+void begin_script(struct script *s, size_t commands) {
+    s->n = 0;
+    s->length = 0;
+    s->replies = commands;
+}
+
+void write_command(struct script *s, size_t argc, const char *const *argv) {
+    reserve(s, 32);
+    s->length += (size_t)sprintf(s->bytes + s->length, "*%zu\r\n", argc);
+    for (size_t i = 0; i < argc; i++)
+        write_argument(s, argv[i], strlen(argv[i]));
+}
+
+void end_request(struct script *s) {
+    if (s->n == s->ends_room)
+        s->ends = realloc(s->ends, (s->ends_room = 2 * s->n + 64) * sizeof *s->ends);
+    if (!s->ends) die("no memory");
+    s->ends[s->n++] = s->length;
 }
 
 /* ---- replies ---- */
@@ -124,7 +141,7 @@ struct outcome run_script(int fd, const struct script *s, size_t in_flight) {
     if (!took || in_flight > IN_FLIGHT_MAX) die("no memory");
     in.length = in.missing = 0;
 
-    for (size_t sent = 0, answered = 0; answered < s->n;) {
+    for (size_t sent = 0, answered = 0, replies = 0; answered < s->n;) {
         size_t until = answered + in_flight < s->n ? answered + in_flight : s->n;
         double now = seconds();
         size_t from = sent ? s->ends[sent - 1] : 0;
@@ -132,9 +149,9 @@ struct outcome run_script(int fd, const struct script *s, size_t in_flight) {
         for (; sent < until; sent++)
             sent_at[sent % in_flight] = now;
 
-        size_t ended = wait_for_replies(fd, &in);
+        replies += wait_for_replies(fd, &in);
         now = seconds();
-        for (; ended > 0; ended--, answered++)
+        for (; (answered + 1) * s->replies <= replies; answered++)
             took[answered] = (float)(now - sent_at[answered % in_flight]);
     }
     struct outcome o = {.seconds = seconds() - start};

@@ -14,12 +14,18 @@ struct script {
     char *bytes;
     size_t *ends; /* where request i ends */
     size_t n, room, length, ends_room;
+    size_t replies; /* to each request: of how many commands it is made */
 };
 
 /* n requests "command key item ...", each with so many items of 16 bytes (0: none).
  * Item numbers count up from `first`; each number is another random-looking item. */
 void write_script(struct script *s, const char *command, const char *key, size_t items,
                   uint64_t first, size_t n);
+
+/* Requests of any kind: begin, then for each its commands and end_request. */
+void begin_script(struct script *s, size_t commands);
+void write_command(struct script *s, size_t argc, const char *const *argv);
+void end_request(struct script *s);
 
 struct outcome {
     double seconds;

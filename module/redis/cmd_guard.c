@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_guard.c - BF.GUARD: the cache, and where it has nothing the filter.
+ *
+ * What is cached has to be read as GET reads it, hits, misses and clocks included, but
+ * without GET's price. A value can be had in place only if the server keeps it as a plain
+ * string: it makes one of any other, and the key is rewritten. So a key is looked at first,
+ * which leaves no trace:
+ *
+ *     nothing                 opened once more, to count as a miss
+ *     a string, and long      opened once more, to count as a hit, and read in place
+ *     a string, and short     GET
+ *     anything else           WRONGTYPE */
+#include "ask.h"
+#include "commands.h"
+#include "keyspace.h"
+#include "node.h"
+#include "reply.h"
+#include "stats.h"
+
+/* On one hit in so many the filter is asked too. */
+#define HITS_A_LOOK 64
+
+/* Strings of more bytes are kept plain: Redis packs up to 44 into the key's own block,
+ * Valkey up to 128 in all. */
+#define PACKED_BY_REDIS  44
+#define PACKED_BY_VALKEY 128
+
+enum cached { CACHED_NOTHING, CACHED_SHORT, CACHED_LONG, CACHED_OTHER };
+
+/* Opened for writing, a key is not counted. */
+static enum cached look(RedisModuleCtx *ctx, RedisModuleString *name) {
+    int mode = REDISMODULE_READ | REDISMODULE_WRITE | REDISMODULE_OPEN_KEY_NOTOUCH;
+    size_t packed = server.is_valkey ? PACKED_BY_VALKEY : PACKED_BY_REDIS;
+    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
+    enum cached found = CACHED_OTHER;
+    int type = RedisModule_KeyType(key);
+    if (type == REDISMODULE_KEYTYPE_EMPTY) found = CACHED_NOTHING;
+    if (type == REDISMODULE_KEYTYPE_STRING)
+        found = RedisModule_ValueLength(key) > packed ? CACHED_LONG : CACHED_SHORT;
+    RedisModule_CloseKey(key);
+    return found;
+}
+
+/* Something is in the cache that the filter would have kept away: an add was lost, or the
+ * cache has a sentinel for "nothing there". */
+static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
+                                   RedisModuleString *item) {
+    static unsigned hits;
+    if (hits++ % HITS_A_LOOK != 0) return;
+    struct value *v = find_unseen(ctx, name);
+    uint8_t maybe;
+    ask(v, &item, 1, &maybe);
+    if (!maybe && why_unknown(v) == CAUSE_NONE) count(&counters.contradictions, 1);
+}
+
+static void reply_hit(RedisModuleCtx *ctx) {
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithSimpleString(ctx, "hit");
+}
+
+/* These two say false if there is nothing after all: a replica of Redis 6.0 sees expired
+ * keys when it opens them for writing. */
+static bool reply_long(RedisModuleCtx *ctx, RedisModuleString *name) {
+    size_t length;
+    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, REDISMODULE_READ);
+    if (!key) return false;
+    const char *value = RedisModule_StringDMA(key, &length, REDISMODULE_READ);
+    reply_hit(ctx);
+    RedisModule_ReplyWithStringBuffer(ctx, value, length);
+    RedisModule_CloseKey(key);
+    return true;
+}
+
+static bool reply_short(RedisModuleCtx *ctx, RedisModuleString *name) {
+    RedisModuleCallReply *value = RedisModule_Call(ctx, "GET", "s", name);
+    if (!value) return reply_error(ctx, "ERR the cache key can't be read"), true;
+    int type = RedisModule_CallReplyType(value);
+    if (type == REDISMODULE_REPLY_STRING) reply_hit(ctx);
+    if (type != REDISMODULE_REPLY_NULL) RedisModule_ReplyWithCallReply(ctx, value);
+    RedisModule_FreeCallReply(value);
+    return type != REDISMODULE_REPLY_NULL;
+}
+
+/* Whether there was something to reply. */
+static bool reply_cached(RedisModuleCtx *ctx, RedisModuleString *name) {
+    switch (look(ctx, name)) {
+    case CACHED_SHORT:
+        return reply_short(ctx, name);
+    case CACHED_LONG:
+        return reply_long(ctx, name);
+    case CACHED_OTHER:
+        RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+        return true;
+    default:
+        RedisModule_CloseKey(RedisModule_OpenKey(ctx, name, REDISMODULE_READ));
+        return false;
+    }
+}
+
+/* BF.GUARD filter cachekey item
+ * What is cached under cachekey and, if there is nothing, whether to ask the database. */
+int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+
+    if (reply_cached(ctx, argv[2])) {
+        look_for_contradiction(ctx, argv[1], argv[3]);
+        return REDISMODULE_OK;
+    }
+    struct value *v;
+    if (!find_to_guard(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    RedisModule_ReplyWithArray(ctx, 2);
+    reply_words(ctx, v, argv + 3, 1);
+    RedisModule_ReplyWithNull(ctx);
+    return REDISMODULE_OK;
+}
