@@ -101,6 +101,7 @@ struct old_dump {
     char *bytes;
     size_t length;
     struct object object;
+    struct place from;
 };
 
 enum { OLD_DUMPS = 4 };
