@@ -10,6 +10,7 @@
 # make servers      unpacks those servers under build/, with no change to the system
 # make replay       the fuzzers' corpora, once
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
+# make examples     the README's lines in C, Python and Node, against a real server
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make format       rewrites the sources in house style
@@ -99,6 +100,9 @@ $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
 
+$B/guard: $B/integration/tests/examples/guard.o $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^
+
 # What it was built with goes into the figures' headers.
 bench_src := $(wildcard tests/bench/*.c)
 bench_flags := -DBENCH_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DBENCH_FLAGS='"$(OPT) $(SANFLAGS) $(CFLAGS)"'
@@ -131,7 +135,7 @@ build/deps/redismodule.h:
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit arm64 integration matrix servers replay fuzz libfuzzer fuzz-commands long bench
+.PHONY: run test unit arm64 integration examples matrix servers replay fuzz libfuzzer fuzz-commands long bench
 .PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh
@@ -161,6 +165,9 @@ endif
 
 integration: $(MODULE) $B/integration-tests
 	@$(test_server) MODULE=$(abspath $(MODULE)) $B/integration-tests
+
+examples: $(MODULE) $B/guard
+	@$(test_server) MODULE=$(abspath $(MODULE)) tests/examples/run.sh $B/guard
 
 matrix: bulwark.so $B/integration-tests servers
 	@tests/matrix.sh $B/integration-tests

@@ -7,18 +7,21 @@
 #   deps/get.sh arm64         build/deps/arm64/{cc,run}: a compiler for arm64, and what runs
 #                             its programs here
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
+#   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
+#   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
 #   deps/get.sh servers       all of them; those not to be had are skipped by name
 #   deps/get.sh any-server    print the path of a server: the machine's own, or redis-7.0
 #   deps/get.sh names         print the NAMEs
 #
-# Everything is a Debian package and comes through apt.sh. What is there already
-# is left alone, without asking the network. A call can be interrupted, or run
+# Everything but node-redis is a Debian package and comes through apt.sh; that comes through
+# the machine's npm, with checksums (node-redis/package-lock.json). What is there already is left alone, without asking the network. A call can be interrupted, or run
 # twice at once: work is done in build/deps/tmp, under a lock, and moved into
 # place when it is complete.
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
-# such version, or the mirror no such suite, or only an expired copy of it.
+# such version, or the mirror no such suite, or only an expired copy of it; for
+# node-redis: no node or npm here.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -182,7 +185,7 @@ unpack_tools() {
     quiet with deb bookworm apt-get download $packages
     for deb in *.deb; do dpkg-deb -x "$deb" "$tmp/$1/root"; done
     root=$deps/$1/root
-    libraries=$(cd "$tmp/$1/root" && find usr/lib lib -type f -name '*.so*' -exec dirname {} \; |
+    libraries=$(cd "$tmp/$1/root" && find usr/lib lib -type f -name '*.so*' -exec dirname {} \; 2>/dev/null |
         sort -u | sed "s,^,$root/," | tr '\n' ':')
     settings="LD_LIBRARY_PATH=${libraries%:}; export LD_LIBRARY_PATH
 "
@@ -220,6 +223,52 @@ get_gnuplot() {
     chmod +x "$tmp/gnuplot/gnuplot"
     mv "$tmp/gnuplot" "$deps/gnuplot"
     echo "gnuplot: $program"
+}
+
+# The machine's Python if it can use the package, else Debian's.
+get_redis_py() {
+    [ ! -d "$deps/redis-py" ] || return 0
+    begin
+    [ ! -d "$deps/redis-py" ] || return 0
+    mkdir "$tmp/redis-py"
+    program=$(command -v python3 || :)
+    unpack_tools redis-py 'python3-[^m]' python3-redis
+    settings=
+    if ! PYTHONPATH=$tmp/redis-py/root/usr/lib/python3/dist-packages \
+        "${program:-false}" -c 'import redis' 2>"$log"; then
+        rm -r "$tmp/redis-py/root" "$tmp/debs"
+        unpack_tools redis-py 'lib|python|media-types' 'python3-redis python3-minimal'
+        settings=$(echo "$settings" | sed "s,$root,\$root,g")
+        program=\$root/usr/bin/python3.11
+    fi
+    cat >"$tmp/redis-py/python3" <<-END
+	#!/bin/sh
+	root=\$(dirname "\$(readlink -f "\$0")")/root
+	$settings
+	PYTHONPATH=\$root/usr/lib/python3/dist-packages
+	export PYTHONPATH
+	exec $program "\$@"
+	END
+    chmod +x "$tmp/redis-py/python3"
+    mv "$tmp/redis-py" "$deps/redis-py"
+    echo "redis-py: $("$deps/redis-py/python3" -c 'import redis; print(redis.__version__)'), $program"
+}
+
+get_node_redis() {
+    [ ! -d "$deps/node-redis" ] || return 0
+    for program in node npm; do
+        command -v $program >/dev/null || die 3 "no $program here"
+    done
+    major=$(node -p 'process.versions.node.split(".")[0]')
+    [ "$major" -ge 20 ] || die 3 "node-redis wants node 20, here is $major"
+    begin
+    [ ! -d "$deps/node-redis" ] || return 0
+    mkdir "$tmp/node-redis"
+    cp "$here/node-redis/package.json" "$here/node-redis/package-lock.json" "$tmp/node-redis"
+    cd "$tmp/node-redis"
+    quiet npm ci --ignore-scripts --no-audit --no-fund
+    mv "$tmp/node-redis" "$deps/node-redis"
+    echo "node-redis: $(cd "$deps/node-redis" && node -p 'require("redis/package.json").version')"
 }
 
 # keep_libraries: copy from $tmp/root to lib/ what the programs in bin/ are linked with,
@@ -327,9 +376,11 @@ case $#:${1-} in
 1:hiredis) get_hiredis ;;
 1:arm64) get_arm64 ;;
 1:gnuplot) get_gnuplot ;;
+1:redis-py) get_redis_py ;;
+1:node-redis) get_node_redis ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | redis-py | node-redis | server NAME | servers | any-server | names" ;;
 esac

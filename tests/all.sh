@@ -39,6 +39,7 @@ stage 'lint' make -s lint
 stage 'unit, sanitized' make -s unit SAN=$san
 stage 'fuzz corpora, sanitized' make -s replay SAN=$san
 stage 'integration' make -s integration SERVER="$server"
+stage 'examples' make -s examples SERVER="$server"
 stage 'integration, sanitized module' make -s integration SAN=$san
 if deps/get.sh arm64; then
     stage 'unit, on emulated arm64' make -s arm64

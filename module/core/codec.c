@@ -352,18 +352,20 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
 
 /* ---- growth ---- */
 
-void codec_write_growth(const struct chain *c, unsigned char out[CODEC_GROWTH_LENGTH]) {
+void codec_write_growth(const struct chain *c, uint32_t which,
+                        unsigned char out[CODEC_GROWTH_LENGTH]) {
     struct filter plan = c->layers[c->nlayers - 1];
     plan.items = 0;
     memcpy(out, magic[CODEC_GROWTH], MAGIC_LENGTH);
     store_u64(out + 8, c->identity);
     store_u32(out + 16, c->nlayers - 1);
-    store_u32(out + 20, 0);
+    store_u32(out + 20, which);
     write_layer(&plan, out + 24);
 }
 
-enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, size_t length,
-                                    struct filter *plan, const char **why) {
+enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
+                                    const void *bytes, size_t length, struct filter *plan,
+                                    const char **why) {
     const unsigned char *at = bytes;
     *why = "it is no growth record";
     if (length != CODEC_GROWTH_LENGTH || codec_record_type(bytes, length) != CODEC_GROWTH)
@@ -371,8 +373,10 @@ enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, si
     *why = "it is of another filter, or another growth of this one";
     if (load_u64(at + 8) != c->identity || load_u32(at + 16) != c->nlayers)
         return BLOOM_CORRUPT;
+    *why = "it is of the other generation";
+    if (load_u32(at + 20) != which) return BLOOM_CORRUPT;
     *why = "a reserved field is not zero";
-    if (load_u32(at + 20) != 0 || load_u32(at + 28) != 0) return BLOOM_CORRUPT;
+    if (load_u32(at + 28) != 0) return BLOOM_CORRUPT;
     *why = "a new layer has items";
     *plan = read_layer(at + 24);
     if (plan->items != 0) return BLOOM_CORRUPT;

@@ -35,7 +35,7 @@
  *    0   8  "BULWARK" 0x82                0   8  "BULWARK" 0x83
  *    8   8  identity of the chain         8   8  identity of the chain
  *   16   4  layers of the chain          16   4  number of the layer (0: the first)
- *   20   4  0                            20   4  0
+ *   20   4  0                            20   4  chain: 0 live, 1 next
  *   24   8  offset in the joined arrays  24  48  layer record, without items
  *   32   8  zeros: so many zero bytes,
  *           not sent, come first
@@ -117,11 +117,17 @@ uint64_t codec_chunk_end(const void *bytes, size_t length);
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
                                    uint64_t *next, bool *changed, const char **why);
 
+/* Which of a value's chains has grown: foreign ones may have the same identity. */
+#define CODEC_LIVE 0u
+#define CODEC_NEXT 1u
+
 /* The record of a layer that was just added: the last one. */
-void codec_write_growth(const struct chain *c, unsigned char out[CODEC_GROWTH_LENGTH]);
+void codec_write_growth(const struct chain *c, uint32_t which,
+                        unsigned char out[CODEC_GROWTH_LENGTH]);
 
 /* Reads what chain_grow() needs to follow. Changes nothing. */
-enum bloom_status codec_read_growth(const struct chain *c, const void *bytes, size_t length,
-                                    struct filter *plan, const char **why);
+enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
+                                    const void *bytes, size_t length, struct filter *plan,
+                                    const char **why);
 
 #endif

@@ -70,10 +70,11 @@ void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era
     s->stamp = era;
 }
 
-bool shield_alarm(struct standing *s) {
-    if (s->state == STATE_LOADING) return false;
+bool shield_alarm(struct standing *s, bool rebuilding) {
+    unsigned interrupted = rebuilding ? DOUBT_ALARM << DOUBT_REBUILD_SHIFT : 0;
+    if (s->state == STATE_LOADING && (s->doubt & interrupted) == interrupted) return false;
     s->state = STATE_LOADING;
-    s->doubt = (uint16_t)(s->doubt & ~(unsigned)DOUBT_ALL);
+    s->doubt = (uint16_t)((s->doubt & ~(unsigned)DOUBT_ALL) | interrupted);
     s->lease = 0;
     return true;
 }

@@ -25,7 +25,7 @@
  * A rebuild has a standing of its own. The token names it: with a second chain there, the
  * rebuild under way; without, the one that the live chain came from, for a COMMIT that
  * comes twice. One that was under way when something happened is interrupted: whoever
- * fed it may have lost what it had sent. */
+ * fed it may have lost what it had sent, or not know of an add that was lost. */
 #ifndef BLOOM_SHIELD_H
 #define BLOOM_SHIELD_H
 
@@ -48,6 +48,7 @@ enum doubt {
     DOUBT_RESTART = 1,  /* it was loaded from disk: adds may have come later */
     DOUBT_FAILOVER = 2, /* this node was promoted: adds may not have reached it */
     DOUBT_RESTORE = 4,  /* it was dumped, and restored at some later time */
+    DOUBT_ALARM = 8,    /* of a rebuild only: somebody lost an add after it began */
     DOUBT_ALL = 0xff,
 };
 #define DOUBT_REBUILD_SHIFT 8
@@ -132,8 +133,9 @@ void shield_dumped(struct standing *s, bool rebuilding);
 /* Everything is in it, until the lease ends (0: no end). */
 void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era);
 
-/* Nothing is denied until somebody vouches. False if that is so already. */
-bool shield_alarm(struct standing *s);
+/* Nothing is denied until somebody vouches, and who began to rebuild before doesn't know
+ * enough for that. False if all that is so already. */
+bool shield_alarm(struct standing *s, bool rebuilding);
 
 /* Whether it was vouched for in this era. */
 bool shield_is_current(const struct standing *s, struct era era);

@@ -149,10 +149,11 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
     *why = "growth is no business of clients";
     if (!l->followed || !l->v) return BLOOM_CORRUPT;
     struct chain *c = l->v->live;
-    enum bloom_status status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+    enum bloom_status status =
+        codec_read_growth(c, CODEC_LIVE, l->bytes, l->length, &plan, why);
     if (status < 0 && l->v->next) {
         c = l->v->next;
-        status = codec_read_growth(c, l->bytes, l->length, &plan, why);
+        status = codec_read_growth(c, CODEC_NEXT, l->bytes, l->length, &plan, why);
     }
     stats_value_went(l->v);
     if (status >= 0) status = chain_grow(c, &plan);

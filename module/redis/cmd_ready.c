@@ -38,7 +38,8 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 }
 
 /* BF.LOADING key
- * The red button: nothing is denied until the next BF.READY. */
+ * The red button: nothing is denied until the next BF.READY, and a rebuild has to start
+ * again. */
 int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return RedisModule_WrongArity(ctx);
 
@@ -46,7 +47,7 @@ int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_unless_followed(ctx, BLOOM_NOT_FOUND);
     stats_value_went(v);
-    bool changed = shield_alarm(&v->standing);
+    bool changed = shield_alarm(&v->standing, v->next);
     stats_value_came(v);
     if (!changed) return reply_ok(ctx);
 

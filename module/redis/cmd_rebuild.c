@@ -109,14 +109,6 @@ static uint64_t new_token(void) {
     return token;
 }
 
-/* Chunks and growths of the two generations are told apart by it, foreign or not. */
-static uint64_t new_identity(const struct chain *live) {
-    uint64_t identity = live->identity;
-    while (identity == live->identity)
-        RedisModule_GetRandomBytes((unsigned char *)&identity, sizeof identity);
-    return identity;
-}
-
 static int start(struct rebuild *r) {
     struct wish wish = r->v ? wish_like(r->v->live) : default_wish(r->ctx);
     if (!read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
@@ -133,7 +125,6 @@ static int start(struct rebuild *r) {
         chain_free(next);
         return reply_refusal(r->ctx, status);
     }
-    next->identity = new_identity(r->v->live);
     set_next(r->v, next);
     uint64_t token = new_token();
     shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);
@@ -260,7 +251,7 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
 static int cannot_follow(struct rebuild *r, enum bloom_status status) {
     if (r->v) {
         stats_value_went(r->v);
-        shield_alarm(&r->v->standing);
+        shield_alarm(&r->v->standing, r->v->next);
         stats_value_came(r->v);
     }
     return reply_unless_followed(r->ctx, status);

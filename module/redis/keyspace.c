@@ -180,7 +180,7 @@ enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     stats_value_came(v);
     if (status < 0) return status;
     count(&counters.growths, 1);
-    replicate_growth(ctx, name, c);
+    replicate_growth(ctx, name, v, c);
     if (c->kind->foreign) settle_type(ctx, name);
     return BLOOM_OK;
 }

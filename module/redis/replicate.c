@@ -14,9 +14,10 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
     RedisModule_Free(header);
 }
 
-void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c) {
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+                      const struct chain *c) {
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    codec_write_growth(c, growth);
+    codec_write_growth(c, c == v->next ? CODEC_NEXT : CODEC_LIVE, growth);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
 }
 

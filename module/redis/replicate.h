@@ -28,7 +28,9 @@
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct value *v);
-void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c);
+/* Of one of its chains. */
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+                      const struct chain *c);
 
 /* Those of the n items that were added. Returns how many. With as_it_is the command
  * under way says the same if all of them were, and is sent for less than a new one. */

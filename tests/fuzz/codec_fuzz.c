@@ -165,8 +165,8 @@ static void must_travel(const struct value *v, size_t room) {
     struct value *there = NULL;
     unsigned char *header = header_of(v, CODEC_STORED), *chunk = malloc(room);
     if (!chunk) abort();
-    enum bloom_status status = codec_read_header(header, codec_header_length(v, CODEC_STORED),
-                                                 &fuzz_memory, &there, follows, &why);
+    enum bloom_status status = codec_read_header(
+        header, codec_header_length(v, CODEC_STORED), &fuzz_memory, &there, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
     if (there && chain_take_arrays(there->live) == BLOOM_OK) {
         size_t length;
@@ -242,7 +242,7 @@ static void give_growth(const uint8_t *bytes, size_t length) {
     struct picture before = picture_of(c);
     struct filter plan;
     const char *why = NULL;
-    enum bloom_status status = codec_read_growth(c, bytes, length, &plan, &why);
+    enum bloom_status status = codec_read_growth(c, CODEC_LIVE, bytes, length, &plan, &why);
     MUST(status == BLOOM_OK || (status == BLOOM_CORRUPT && why));
     if (status == BLOOM_OK) {
         status = chain_grow(c, &plan);
@@ -253,7 +253,7 @@ static void give_growth(const uint8_t *bytes, size_t length) {
         return;
     }
     unsigned char again[CODEC_GROWTH_LENGTH];
-    codec_write_growth(c, again);
+    codec_write_growth(c, CODEC_LIVE, again);
     MUST(memcmp(again, bytes, sizeof again) == 0);
     /* A new layer holds nothing and is complete; it makes no earlier byte come. */
     if (now.came == chain_bytes(c) - plan.bytes) now.came += plan.bytes;

@@ -3,6 +3,7 @@
 /* effect_test.c - what changes nothing has no effect anywhere: not in the stream,
  * nor on watching, tracking or listening clients. */
 
+#include "events.h"
 #include "harness.h"
 
 /* -------------------------------------------------------------------------
@@ -216,32 +217,6 @@ TEST(only_a_change_invalidates_what_a_client_caches) {
 /* -------------------------------------------------------------------------
  * Notifications
  * ---------------------------------------------------------------------- */
-
-/* A client that hears the events of key k, and a line on which a test says "done". */
-static redisContext *listener(struct server *s) {
-    redisContext *c = client(s);
-    expect(c, "OK", "CONFIG", "SET", "notify-keyspace-events",
-           server_speaks(602) ? "Kd" : "Kg");
-    expect(c, "[\"subscribe\", \"__keyspace@0__:k\", 1]", "SUBSCRIBE", "__keyspace@0__:k");
-    expect(c, "[\"subscribe\", \"done\", 2]", "SUBSCRIBE", "done");
-    return c;
-}
-
-/* The events since the last call, separated by spaces, as text owned by the test. */
-static const char *events(redisContext *listening, redisContext *c) {
-    char *text = calloc(1, 4096);
-    test_defer(free, text);
-    expect(c, "1", "PUBLISH", "done", "");
-    for (;;) {
-        redisReply *r = NULL;
-        CHECK(redisGetReply(listening, (void **)&r) == REDIS_OK);
-        bool done = strcmp(r->element[1]->str, "done") == 0;
-        if (!done && *text) strcat(text, " ");
-        if (!done) strcat(text, r->element[2]->str);
-        freeReplyObject(r);
-        if (done) return text;
-    }
-}
 
 TEST(effects_are_notified_and_nothing_else) {
     struct server *s = server_start();

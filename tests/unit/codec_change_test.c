@@ -273,7 +273,8 @@ static const struct change growths[] = {
      "it is of another filter, or another growth of this one"},
     {"the layer after", AT_OWNER_LAYERS, 4, 3, 0,
      "it is of another filter, or another growth of this one"},
-    {"reserved", AT_OWNER_RESERVED, 4, 1, 0, "a reserved field is not zero"},
+    {"the other chain", AT_OWNER_RESERVED, 4, CODEC_NEXT, 0,
+     "it is of the other generation"},
     {"reserved in the layer", AT_GROWN + LAYER_RESERVED, 4, 1, 0,
      "a reserved field is not zero"},
 };
@@ -288,7 +289,7 @@ static struct record growth_of(struct value *v) {
     CHECK_INT(chain_plan(v->live, 0, &layers[2]), BLOOM_OK);
     grown.layers = layers;
     grown.nlayers = 3;
-    codec_write_growth(&grown, r.bytes);
+    codec_write_growth(&grown, CODEC_LIVE, r.bytes);
     return r;
 }
 
@@ -303,7 +304,7 @@ TEST(every_malformed_growth_record_is_refused_with_its_reason) {
         change_record(r, &growths[i]);
         test_case("%s", growths[i].name);
         enum bloom_status status =
-            codec_read_growth(v->live, r.bytes, r.length, &plan, &why);
+            codec_read_growth(v->live, CODEC_LIVE, r.bytes, r.length, &plan, &why);
         CHECK_STR(why, growths[i].why);
         CHECK_INT(status, growths[i].why ? BLOOM_CORRUPT : BLOOM_OK);
         must_be_unchanged(v->live, before);
@@ -320,7 +321,8 @@ TEST(a_growth_record_has_its_length) {
         const char *why;
         memset(r.bytes, 0, length);
         memcpy(r.bytes, whole.bytes, length < whole.length ? length : whole.length);
-        bool good = codec_read_growth(v->live, r.bytes, length, &plan, &why) == BLOOM_OK;
+        bool good = codec_read_growth(v->live, CODEC_LIVE, r.bytes, length, &plan, &why) ==
+                    BLOOM_OK;
         CHECK(good == (length == CODEC_GROWTH_LENGTH));
         if (!good) CHECK_STR(why, "it is no growth record");
     }
@@ -336,8 +338,8 @@ TEST(a_growth_record_with_any_byte_changed_makes_no_flawed_chain) {
             const char *why;
             test_case("byte %zu changed by %02x", at, change);
             r.bytes[at] ^= (unsigned char)change;
-            bool good =
-                codec_read_growth(v->live, r.bytes, r.length, &plan, &why) == BLOOM_OK;
+            bool good = codec_read_growth(v->live, CODEC_LIVE, r.bytes, r.length, &plan,
+                                          &why) == BLOOM_OK;
             r.bytes[at] ^= (unsigned char)change;
             if (!good || plan.bytes > SMALL) continue;
 

@@ -216,7 +216,7 @@ TEST(a_golden_growth_record_is_written_as_ever) {
     start(&g, "growth");
     struct value *v = cook(&recipes[1]);
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    codec_write_growth(v->live, growth);
+    codec_write_growth(v->live, CODEC_LIVE, growth);
     append(&g, growth, sizeof growth);
     must_be_golden(&g);
 }

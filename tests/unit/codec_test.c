@@ -109,8 +109,9 @@ static void grow_both(struct chain *master, struct chain *replica) {
     struct filter plan;
     const char *why;
     chain_must_grow(master);
-    codec_write_growth(master, growth);
-    CHECK_INT(codec_read_growth(replica, growth, sizeof growth, &plan, &why), BLOOM_OK);
+    codec_write_growth(master, CODEC_LIVE, growth);
+    CHECK_INT(codec_read_growth(replica, CODEC_LIVE, growth, sizeof growth, &plan, &why),
+              BLOOM_OK);
     CHECK_STR(why, NULL);
     CHECK_INT(chain_grow(replica, &plan), BLOOM_OK);
 }
@@ -264,11 +265,11 @@ TEST(a_growth_record_is_the_last_layer_without_its_items) {
     unsigned char growth[CODEC_GROWTH_LENGTH];
     struct filter plan, *last = &v->live->layers[v->live->nlayers - 1];
     const char *why = "untouched";
-    codec_write_growth(v->live, growth);
+    codec_write_growth(v->live, CODEC_LIVE, growth);
 
     v->live->nlayers--;
     enum bloom_status status =
-        codec_read_growth(v->live, growth, sizeof growth, &plan, &why);
+        codec_read_growth(v->live, CODEC_LIVE, growth, sizeof growth, &plan, &why);
     v->live->nlayers++;
     CHECK_INT(status, BLOOM_OK);
     CHECK_STR(why, NULL);

@@ -184,9 +184,9 @@ TEST(a_lease_ends_and_another_begins) {
 
 TEST(after_an_alarm_nothing_is_denied_until_somebody_vouches) {
     struct standing s = ready_until(now + 1000);
-    CHECK(shield_alarm(&s));
+    CHECK(shield_alarm(&s, false));
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = TRUST_ALL}), CAUSE_LOADING);
-    CHECK(!shield_alarm(&s));
+    CHECK(!shield_alarm(&s, false));
     CHECK_INT(s.lease, 0);
     shield_vouch(&s, now, 0, (struct era){0});
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = 0}), CAUSE_NONE);
@@ -257,6 +257,20 @@ TEST(a_rebuild_goes_on_with_its_token_only) {
     CHECK_INT(resumes(&s, 0, (struct circumstances){.trust = 0}), BLOOM_NO_REBUILD);
     CHECK_INT(shield_resume(&s, false, 42, &(struct circumstances){.trust = 0}),
               BLOOM_NO_REBUILD);
+}
+
+/* Who began before an add was lost doesn't know of it. */
+TEST(an_alarm_interrupts_the_rebuild_whatever_the_state) {
+    for (uint8_t state = STATE_PLAIN; state <= STATE_READY; state++) {
+        struct standing s = in_state(state);
+        shield_start(&s, 42, now, (struct era){0});
+        CHECK(shield_alarm(&s, true));
+        CHECK_INT(resumes(&s, 42, (struct circumstances){.trust = TRUST_ALL}),
+                  BLOOM_INTERRUPTED);
+        CHECK(!shield_alarm(&s, true));
+        shield_start(&s, 43, now, (struct era){0});
+        CHECK_INT(resumes(&s, 43, (struct circumstances){.trust = 0}), BLOOM_OK);
+    }
 }
 
 static const struct {

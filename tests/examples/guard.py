@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""guard.py - a database behind BF.GUARD: reads, writes and the rebuild, with redis-py.
+
+run.sh starts it with the port of a server of its own, which this ends. Prints a line for
+each step and fails on a wrong answer. The database is a stand-in that counts questions.
+The parts between [name] and [/name] are those that the README shows.
+"""
+import itertools
+import sys
+import threading
+import time
+
+import redis
+
+LONGEST_REQUEST = 0.2  # seconds
+
+r = redis.Redis(port=int(sys.argv[1]), socket_timeout=5)
+
+
+class Database:
+    def __init__(self, rows):
+        self.rows, self.asked = dict(rows), 0
+
+    def find(self, id):
+        self.asked += 1
+        return self.rows.get(id)
+
+    def commit(self, id, row):
+        self.rows[id] = row
+
+    def snapshot(self, batch):
+        ids = iter(list(self.rows))
+        while part := list(itertools.islice(ids, batch)):
+            yield part
+
+    def sample(self, n):
+        return list(self.rows)[:: max(1, len(self.rows) // n)][:n]
+
+
+class Limiter:
+    """So many at once. Counts who came through, for the steps below."""
+
+    def __init__(self, at_once):
+        self.room, self.passed = threading.BoundedSemaphore(at_once), 0
+
+    def __enter__(self):
+        self.room.acquire()
+        self.passed += 1
+
+    def __exit__(self, *error):
+        self.room.release()
+
+
+database = Database((str(id), b"row %d" % id) for id in range(5000))
+limiter = Limiter(at_once=20)
+
+
+# [read]
+def read(id):
+    try:
+        word, value = r.execute_command("BF.GUARD", "users", f"user:{id}", id)
+    except redis.RedisError:  # whatever is wrong: nobody knows
+        word = b"unknown"
+    if word == b"hit":
+        return None if value == b"-" else value
+    if word == b"absent":
+        return None  # and the database was not asked
+    if word == b"maybe":
+        row = database.find(id)
+    else:
+        with limiter:  # as many as the database can bear
+            row = database.find(id)
+    remember(id, row)
+    return row
+
+
+def remember(id, row):
+    try:  # NX: what a writer has put there is newer
+        r.set(f"user:{id}", row or "-", nx=True, ex=60 if row else 3)
+    except redis.RedisError:
+        pass
+# [/read]
+
+
+# [write]
+def write(id, row):
+    # If this fails nothing is committed. NOCREATE: a lost filter is an error.
+    r.bf().insert("users", [id], noCreate=True)
+    database.commit(id, row)
+    try:
+        r.bf().insert("users", [id], noCreate=True)
+        r.set(f"user:{id}", row, ex=60)
+    except redis.RedisError as error:  # it is committed, and nobody is refused
+        print(f"after the commit of {id}: {error}", file=sys.stderr)
+# [/write]
+
+
+# [rebuild]
+def rebuild(*sizes):
+    def step(name, *arguments):
+        return r.execute_command("BF.REBUILD", "users", name, *arguments)
+
+    token = step("START", *sizes)
+    try:
+        time.sleep(LONGEST_REQUEST)  # then every row is in the snapshot, or added twice
+        sent = 0
+        for ids in database.snapshot(batch=1000):  # of the primary
+            step("LOAD", token, *ids)
+            sent += len(ids)
+        if 0 in step("CHECK", token, *database.sample(1000)):
+            raise RuntimeError("a row is missing: BF.REBUILD was sent other items")
+        step("COMMIT", token, sent)
+    except BaseException:
+        step("ABORT", token)
+        raise
+# [/rebuild]
+
+
+def expect(what, got, wanted, asked=None, limited=None, since=None):
+    """The answer, and how many questions the database and the limiter got since then."""
+    ok = got == wanted
+    if since is not None:
+        ok = ok and (database.asked - since[0], limiter.passed - since[1]) == (asked, limited)
+    print(f"  {'ok ' if ok else 'NOT'} {what}: {got!r}")
+    if not ok:
+        sys.exit(f"wanted {wanted!r}; asked {database.asked}, limited {limiter.passed}")
+
+
+def expect_read(what, id, wanted, asked, limited):
+    since = (database.asked, limiter.passed)
+    expect(what, read(id), wanted, asked, limited, since)
+
+
+expect_read("no filter: the database is asked, through the limiter", "7", b"row 7", 1, 1)
+r.flushall()
+try:
+    write("9001", b"nobody")
+    expect("a write without a filter", "committed", "refused")
+except redis.ResponseError as error:
+    expect("a write without a filter is refused", str(error), "not found")
+expect("... and not committed", database.rows.get("9001"), None)
+
+# With so small an error rate no step below meets a false "maybe".
+rebuild("CAPACITY", 10000, "ERROR", 0.0000001)
+expect("the first fill", r.bf().info("users").insertedNum, 5000)
+expect_read("a row: the database is asked", "7", b"row 7", 1, 0)
+expect_read("... once", "7", b"row 7", 0, 0)
+expect_read("no such row: the database is not asked", "nobody", None, 0, 0)
+
+write("9001", b"new")
+expect_read("a row that was just written", "9001", b"new", 0, 0)
+r.delete("user:9001")
+expect_read("... and is no longer cached", "9001", b"new", 1, 0)
+
+del database.rows["7"]
+r.delete("user:7")
+expect_read("a row that was deleted: the filter still knows it", "7", None, 1, 0)
+expect_read("... and the cache knows better, for 3 s", "7", None, 0, 0)
+expect("the sentinel's time to live", 0 < r.ttl("user:7") <= 3, True)
+database.commit("7", b"back")
+write("7", b"back")
+expect_read("a writer's value replaces the sentinel", "7", b"back", 0, 0)
+
+del database.rows["9001"]
+rebuild()
+r.delete("user:9001")
+expect_read("after a rebuild deleted rows are absent again", "9001", None, 0, 0)
+
+r.execute_command("BF.LOADING", "users")
+expect_read("after BF.LOADING nothing is absent", "nobody", None, 1, 1)
+rebuild()
+expect_read("... until the next rebuild", "nobody at all", None, 0, 0)
+
+# The two shorter orders, and whom they turn away.
+database.commit("7001", b"committed first")
+expect_read("commit, add: a reader between the two is refused", "7001", None, 0, 0)
+
+r.bf().insert("users", ["7002"], noCreate=True)
+token = r.execute_command("BF.REBUILD", "users", "START")
+ids = list(database.rows)
+database.commit("7002", b"added once")
+r.execute_command("BF.REBUILD", "users", "LOAD", token, *ids)
+r.execute_command("BF.REBUILD", "users", "COMMIT", token, len(ids))
+expect_read("add, commit: lost to a rebuild that began between the two", "7002", None, 0, 0)
+r.bf().insert("users", ["7002"], noCreate=True)
+expect_read("add, commit, add", "7002", b"added once", 1, 0)
+
+r.shutdown(nosave=True)
+expect_read("without a server the database is asked", "8", b"row 8", 1, 1)

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# run.sh - the README's examples, each with a server of its own on a free port.
+#
+#     MODULE=/path/bulwark.so SERVER=/path/redis-server tests/examples/run.sh /path/guard
+#
+# The argument is guard.c, compiled. What is not to be had is skipped by name.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+guard=$1
+passed=0 failed=0 skipped=0
+dir=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# Starts a server on a port that nobody else has: $pid, $port.
+serve() {
+    for port in $(awk "BEGIN { srand($$ + $passed); while (n++ < 20) print 20000 + int(12000 * rand()) }"); do
+        : >"$dir/log"
+        "$SERVER" --port "$port" --bind 127.0.0.1 --dir "$dir" --save '' --loadmodule "$MODULE" \
+            >"$dir/log" 2>&1 &
+        pid=$!
+        tries=0
+        while [ $((tries += 1)) -le 100 ] && kill -0 $pid 2>/dev/null; do
+            grep -qi 'ready to accept connections' "$dir/log" && return 0
+            sleep 0.1
+        done
+        kill $pid 2>/dev/null
+        wait $pid
+    done
+    cat "$dir/log" >&2
+    return 1
+}
+
+example() { # name command...
+    echo "$1"
+    shift
+    if serve && timeout 60 "$@" "$port"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $*"
+    fi
+    kill $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    pid=
+}
+
+# needs NAME EXAMPLES: fetches a client, or skips its examples.
+needs() {
+    deps/get.sh "$1" && return 0
+    [ $? -eq 3 ] && skipped=$((skipped + $2)) || failed=$((failed + $2))
+    echo "the examples with $1: skipped, not to be had"
+    return 1
+}
+
+example 'C, hiredis' "$guard"
+if needs redis-py 2; then
+    example 'Python, redis-py' build/deps/redis-py/python3 tests/examples/guard.py
+    example 'Python, redis-py: drop-in' build/deps/redis-py/python3 tests/examples/drop_in.py
+fi
+if needs node-redis 2; then
+    example 'Node, node-redis' node tests/examples/guard.mjs
+    example 'Node, node-redis: drop-in' node tests/examples/drop_in.mjs
+fi
+
+printf '%d passed, %d failed' "$passed" "$failed"
+[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+printf '\n'
+[ "$failed" -eq 0 ]

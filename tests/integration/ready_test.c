@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ready_test.c - BF.READY, BF.LOADING and RESERVE's LOADING and READY: who vouches for a
+ * filter, for how long, and when nobody can. */
+
+#include "harness.h"
+#include "states.h"
+
+#include <time.h>
+
+#define BAD_NUMBER "(error) ERR value is not an integer or out of range"
+#define BAD_LEASE  "(error) ERR invalid lease time"
+
+/* In Unix time, so many seconds from here. */
+static const char *in_seconds(int seconds) {
+    char *text = malloc(32);
+    test_defer(free, text);
+    snprintf(text, 32, "%lld", ((long long)time(NULL) + seconds) * 1000);
+    return text;
+}
+
+static void make_partial(redisContext *c, const char *key) {
+    expect(c, "#t", "BF.ADD", "original", "anna");
+    load_pieces(c, key, dump_filter(c, "original"), 0, 1);
+}
+
+/* ---- BF.READY ---- */
+
+TRANSCRIPT(ready_makes_absent_of_unknown) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
+    expect(c, "OK", "BF.READY", "k");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+    expect(c, "maybe", "BF.CHECK", "k", "anna");
+    expect(c, "#f", "BF.EXISTS", "k", "bob");
+    expect(c, "1", "BF.CARD", "k");
+}
+
+TRANSCRIPT(ready_may_be_said_again) {
+    make_ready(c, "k");
+    expect(c, "OK", "BF.READY", "k");
+    expect(c, "OK", "bf.ready", "k", "ex", "3600");
+    expect(c, "OK", "BF.READY", "k", "PXAT", in_seconds(3600));
+    expect(c, "OK", "BF.READY", "k", "xx", "Ex", "3600");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+TRANSCRIPT(ready_wants_a_filter_with_items) {
+    expect_refusal(c, NOT_FOUND, "BF.READY", "none");
+    expect_refusal(c, NOT_FOUND, "BF.READY", "none", "XX");
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100");
+    expect_refusal(c, EMPTY, "BF.READY", "k");
+    expect_refusal(c, EMPTY, "BF.READY", "k", "EX", "10");
+    expect(c, "0", "EXISTS", "none");
+}
+
+TRANSCRIPT(ready_wants_a_filter_that_has_come_completely) {
+    make_partial(c, "k");
+    expect_refusal(c, PARTIAL, "BF.READY", "k");
+    expect_refusal(c, PARTIAL, "BF.READY", "k", "XX");
+}
+
+TRANSCRIPT(ready_and_loading_want_a_filter) {
+    expect(c, "OK", "SET", "k", "x");
+    expect_refusal(c, WRONGTYPE, "BF.READY", "k");
+    expect_refusal(c, WRONGTYPE, "BF.LOADING", "k");
+    expect_refusal(c, NOT_FOUND, "BF.LOADING", "none");
+}
+
+TRANSCRIPT(ready_and_loading_want_their_arguments) {
+    expect(c, WRONG_ARITY("bf.ready"), "bf.ready");
+    expect(c, WRONG_ARITY("bf.loading"), "bf.loading");
+    expect(c, WRONG_ARITY("bf.loading"), "bf.loading", "k", "x");
+}
+
+TRANSCRIPT(ready_refuses_options_that_make_no_sense) {
+    make_ready(c, "k");
+    static const struct {
+        const char *reply, *options[4];
+    } bad[] = {
+        {"(error) ERR unknown option 'FOO'", {"FOO"}},
+        {"(error) ERR unknown option 'PX'", {"PX", "10"}},
+        {"(error) ERR unknown option 'SINCE'", {"SINCE", "10"}},
+        {"(error) ERR unknown option ''", {""}},
+        {"(error) ERR option 'EX' needs a value", {"EX"}},
+        {"(error) ERR option 'pxat' needs a value", {"pxat"}},
+        {"(error) ERR option 'EX' given twice", {"EX", "1", "EX", "1"}},
+        {"(error) ERR option 'XX' given twice", {"XX", "XX"}},
+        {"(error) ERR EX and PXAT can't be given together", {"EX", "1", "PXAT", "9"}},
+        {BAD_NUMBER, {"EX", "x"}},
+        {BAD_NUMBER, {"EX", "1.5"}},
+        {BAD_NUMBER, {"EX", "9223372036854775808"}},
+        {BAD_NUMBER, {"PXAT", ""}},
+        {BAD_LEASE, {"EX", "0"}},
+        {BAD_LEASE, {"EX", "-1"}},
+        {BAD_LEASE, {"EX", "9223372036854775807"}},
+        {BAD_LEASE, {"PXAT", "0"}},
+        {BAD_LEASE, {"PXAT", "-5"}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *const *o = bad[i].options;
+        test_case("case %zu: %s", i, o[0]);
+        expect_refusal(c, bad[i].reply, "BF.READY", "k", o[0], o[1], o[1] ? o[2] : NULL,
+                       o[1] && o[2] ? o[3] : NULL);
+    }
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+/* ---- leases ---- */
+
+TRANSCRIPT(a_lease_runs_out) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.READY", "k", "EX", "1");
+    WAIT_UNTIL(strcmp(said_of(c, "k"), "unknown") == 0);
+    expect(c, "#t", "BF.EXISTS", "k", "bob");
+    expect(c, "maybe", "BF.CHECK", "k", "anna");
+    expect(c, "nil", "BF.READY", "k", "XX");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
+}
+
+TRANSCRIPT(a_lease_that_has_run_out_already_denies_nothing) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.READY", "k", "PXAT", "1");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
+    expect(c, "[#t, #t]", "BF.MEXISTS", "k", "bob", "carol");
+}
+
+TRANSCRIPT(a_lease_is_renewed_while_it_is_good) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.READY", "k", "EX", "3600");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+    expect(c, "OK", "BF.READY", "k", "EX", "7200", "XX");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+TRANSCRIPT(ready_without_ex_drops_the_lease) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.READY", "k", "PXAT", "1");
+    expect(c, "OK", "BF.READY", "k");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+TRANSCRIPT(xx_renews_only_what_is_ready_and_not_in_doubt) {
+    expect(c, "#t", "BF.ADD", "plain", "anna");
+    expect(c, "#t", "BF.ADD", "loading", "anna");
+    expect(c, "OK", "BF.LOADING", "loading");
+    make_ready(c, "ready");
+    expect_refusal(c, "nil", "BF.READY", "plain", "XX");
+    expect_refusal(c, "nil", "BF.READY", "loading", "XX", "EX", "10");
+    expect(c, "OK", "BF.READY", "ready", "XX");
+
+    const redisReply *dump = call(c, "DUMP", "ready");
+    expectf(c, "OK", "RESTORE restored 0 %b", dump->str, dump->len);
+    expect_refusal(c, "nil", "BF.READY", "restored", "XX");
+    expect(c, "OK", "BF.READY", "restored");
+    expect(c, "OK", "BF.READY", "restored", "XX");
+    expect(c, "absent", "BF.CHECK", "restored", "bob");
+}
+
+/* ---- BF.LOADING ---- */
+
+TRANSCRIPT(loading_denies_nothing_and_keeps_the_items) {
+    make_ready(c, "k");
+    expect(c, "OK", "BF.LOADING", "k");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
+    expect(c, "#t", "BF.EXISTS", "k", "bob");
+    expect(c, "maybe", "BF.CHECK", "k", "anna");
+    expect(c, "1", "BF.CARD", "k");
+    expect(c, "OK", "BF.READY", "k");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+TRANSCRIPT(loading_twice_changes_nothing) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.LOADING", "k");
+    expect_refusal(c, "OK", "BF.LOADING", "k");
+}
+
+TRANSCRIPT(loading_ends_a_lease) {
+    expect(c, "#t", "BF.ADD", "k", "anna");
+    expect(c, "OK", "BF.READY", "k", "PXAT", "1");
+    expect(c, "OK", "BF.LOADING", "k");
+    expect(c, "OK", "BF.READY", "k");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+}
+
+/* ---- BF.RESERVE ... LOADING | READY ---- */
+
+TRANSCRIPT(reserve_makes_a_filter_in_the_state_it_is_told) {
+    expect(c, "OK", "BF.RESERVE", "plain", "0.01", "100");
+    expect(c, "OK", "BF.RESERVE", "filling", "0.01", "100", "LOADING");
+    expect(c, "OK", "BF.RESERVE", "empty table", "0.01", "100", "ready");
+    expect(c, "unknown", "BF.CHECK", "plain", "anna");
+    expect(c, "#f", "BF.EXISTS", "plain", "anna");
+    expect(c, "unknown", "BF.CHECK", "filling", "anna");
+    expect(c, "#t", "BF.EXISTS", "filling", "anna");
+    expect(c, "absent", "BF.CHECK", "empty table", "anna");
+    expect(c, "#f", "BF.EXISTS", "empty table", "anna");
+}
+
+TRANSCRIPT(the_state_goes_with_every_other_option) {
+    expect(c, "OK", "BF.RESERVE", "a", "0.01", "100", "NONSCALING", "READY");
+    expect(c, "OK", "BF.RESERVE", "b", "0.01", "100", "LOADING", "EXPANSION", "4");
+    expect(c, "OK", "BF.RESERVE", "c", "0.01", "100", "KIND", "redisbloom", "READY");
+    expect(c, "OK", "BF.RESERVE", "d", "0.01", "100", "Loading", "KIND", "valkeybloom");
+    expect(c, "absent", "BF.CHECK", "a", "anna");
+    expect(c, "#t", "BF.EXISTS", "b", "anna");
+    expect(c, "absent", "BF.CHECK", "c", "anna");
+    expect(c, "#t", "BF.EXISTS", "d", "anna");
+}
+
+TRANSCRIPT(reserve_refuses_two_states) {
+    expect_refusal(c, "(error) ERR a filter is LOADING or READY, not both", "BF.RESERVE",
+                   "k", "0.01", "100", "LOADING", "READY");
+    expect_refusal(c, "(error) ERR option 'READY' given twice", "BF.RESERVE", "k", "0.01",
+                   "100", "READY", "READY");
+    expect_refusal(c, "(error) ERR unknown option 'PLAIN'", "BF.RESERVE", "k", "0.01",
+                   "100", "PLAIN");
+    make_ready(c, "there");
+    expect_refusal(c, "(error) ERR item exists", "BF.RESERVE", "there", "0.01", "100",
+                   "LOADING");
+}
+
+TRANSCRIPT(a_filter_fills_up_from_loading_to_ready) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.000001", "10", "LOADING");
+    add_numbers(c, "k", 0, 100);
+    expect(c, "#t", "BF.EXISTS", "k", "anna");
+    expect(c, "OK", "BF.READY", "k");
+    add_numbers(c, "k", 100, 200);
+    expect(c, "[maybe, maybe, absent]", "BF.MCHECK", "k", "0", "199", "anna");
+}
+
+/* ---- time to live, and the log ---- */
+
+TRANSCRIPT(vouching_keeps_the_time_to_live) {
+    static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
+    for (int i = 0; i < 3; i++) {
+        expect(c, "OK", "BF.RESERVE", kinds[i], "0.01", "100", "KIND", kinds[i]);
+        expect(c, "#t", "BF.ADD", kinds[i], "anna");
+        expect(c, "1", "EXPIRE", kinds[i], "1000");
+        expect(c, "OK", "BF.READY", kinds[i]);
+        long long left = call_int(c, "TTL", kinds[i]);
+        CHECK(left > 900 && left <= 1000);
+        expect(c, "maybe", "BF.CHECK", kinds[i], "anna");
+        expect(c, "absent", "BF.CHECK", kinds[i], "bob");
+        expect(c, "OK", "BF.LOADING", kinds[i]);
+        CHECK(call_int(c, "TTL", kinds[i]) > 900);
+    }
+}
+
+static bool warns_of_eviction(const char *policy, bool expires, const char *at_birth) {
+    char config[128];
+    snprintf(config, sizeof config, "maxmemory 100mb\nmaxmemory-policy %s\n", policy);
+    struct server *s = server_start(.config = config);
+    redisContext *c = client(s);
+    if (at_birth) {
+        expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", at_birth);
+    } else {
+        expect(c, "1", "BF.ADD", "k", "anna");
+        if (expires) expect(c, "1", "EXPIRE", "k", "1000");
+        expect(c, "OK", "BF.READY", "k");
+    }
+    return strstr(server_log(s), "may evict it") != NULL;
+}
+
+TEST(the_log_warns_of_a_policy_that_evicts_ready_filters) {
+    CHECK(warns_of_eviction("allkeys-lru", false, NULL));
+    CHECK(warns_of_eviction("allkeys-random", false, "READY"));
+    CHECK(warns_of_eviction("volatile-ttl", true, NULL));
+    CHECK(!warns_of_eviction("volatile-ttl", false, NULL));
+    CHECK(!warns_of_eviction("noeviction", true, NULL));
+    CHECK(!warns_of_eviction("allkeys-lru", false, "LOADING"));
+}
+
+TEST(the_log_tells_of_ready_filters_that_came_from_disk) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    make_ready(c, "a");
+    make_ready(c, "b");
+    expect(c, "1", "BF.ADD", "plain", "anna");
+    expect(c, "OK", "SAVE");
+    CHECK(strstr(server_log(s), "came from disk") == NULL);
+
+    restart_with(s, NULL);
+    CHECK(strstr(server_log(s), " 2 ready filters came from disk") != NULL);
+    CHECK(strstr(server_log(s), "they answer \"unknown\" until BF.READY") != NULL);
+
+    restart_with(s, "bf-trust restart");
+    CHECK(strstr(server_log(s), "bf-trust has \"restart\", and they deny") != NULL);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* shield_loss_test.c - filters and adds that get lost: whoever was added is never called
+ * "absent" because of it. Adds that there is no room for are in shield_room_test.c. */
+
+#include "harness.h"
+#include "states.h"
+
+#include <unistd.h>
+
+#define LOST "acknowledged, and lost"
+
+static const char *said_of_lost(redisContext *c) {
+    return call_text(c, "BF.CHECK", "k", LOST);
+}
+
+/* ---- filters that go ---- */
+
+/* The only key with a time to live, so it is the first to go. */
+static void evict(redisContext *c) {
+    char value[1000];
+    memset(value, 'x', sizeof value);
+    expect(c, "1", "EXPIRE", "k", "100000");
+    expect(c, "OK", "CONFIG", "SET", "maxmemory-policy", "volatile-ttl");
+    long long used = info_int(c, "memory", "used_memory");
+    char limit[24];
+    snprintf(limit, sizeof limit, "%lld", used + 300000);
+    expect(c, "OK", "CONFIG", "SET", "maxmemory", limit);
+    for (int i = 0; i < 5000 && call_int(c, "EXISTS", "k"); i++)
+        callf(c, "SET filler:%d %b", i, value, sizeof value);
+    expect(c, "0", "EXISTS", "k");
+    expect(c, "OK", "CONFIG", "SET", "maxmemory", "0");
+}
+
+TEST(an_add_after_an_eviction_denies_nobody) {
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "1", "BF.ADD", "k", LOST);
+    evict(c);
+    CHECK_STR(said_of_lost(c), "unknown");
+    expect(c, "1", "BF.ADD", "k", "bob");
+    CHECK_STR(said_of_lost(c), "unknown");
+    expect(c, "maybe", "BF.CHECK", "k", "bob");
+    expect(c, "nil", "BF.READY", "k", "XX", "EX", "100");
+    CHECK_STR(said_of_lost(c), "unknown");
+}
+
+TEST(an_add_after_an_eviction_denies_nobody_to_exists) {
+    redisContext *c = client(server_start(.module_args = "bf-missing-key maybe"));
+    make_ready(c, "k");
+    expect(c, "1", "BF.ADD", "k", LOST);
+    evict(c);
+    expect(c, "1", "BF.EXISTS", "k", LOST);
+    expect(c, "1", "BF.ADD", "k", "bob");
+    expect(c, "1", "BF.EXISTS", "k", LOST);
+    CHECK_STR(said_of_lost(c), "unknown");
+}
+
+TEST(a_writer_who_may_not_create_is_told_of_the_loss) {
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    evict(c);
+    expect(c, NOT_FOUND, "BF.INSERT", "k", "NOCREATE", "ITEMS", "bob");
+    expect(c, "0", "EXISTS", "k");
+}
+
+static void expect_losses(redisContext *c, long long evicted, long long expired,
+                          long long deleted, long long flushed) {
+    WAIT_UNTIL(counted(c, "ready_evicted") + counted(c, "ready_expired") +
+                   counted(c, "ready_deleted") + counted(c, "ready_flushed") ==
+               evicted + expired + deleted + flushed);
+    CHECK_INT(counted(c, "ready_evicted"), evicted);
+    CHECK_INT(counted(c, "ready_expired"), expired);
+    CHECK_INT(counted(c, "ready_deleted"), deleted);
+    CHECK_INT(counted(c, "ready_flushed"), flushed);
+}
+
+TEST(info_tells_how_ready_filters_were_lost) {
+    needs(602, "unlinking");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    evict(c);
+    expect_losses(c, 1, 0, 0, 0);
+
+    make_ready(c, "k");
+    expect(c, "1", "PEXPIRE", "k", "10");
+    WAIT_UNTIL(call_int(c, "EXISTS", "k") == 0);
+    expect_losses(c, 1, 1, 0, 0);
+
+    make_ready(c, "k");
+    expect(c, "1", "DEL", "k");
+    expect_losses(c, 1, 1, 1, 0);
+    make_ready(c, "k");
+    expect(c, "1", "UNLINK", "k");
+    expect_losses(c, 1, 1, 2, 0);
+    make_ready(c, "k");
+    expect(c, "OK", "SET", "k", "x");
+    expect_losses(c, 1, 1, 3, 0);
+
+    expect(c, "OK", "FLUSHALL");
+    make_ready(c, "a");
+    make_ready(c, "b");
+    expect(c, "OK", "FLUSHALL");
+    expect_losses(c, 1, 1, 3, 2);
+    make_ready(c, "k");
+    expect(c, "OK", "FLUSHDB", "ASYNC");
+    expect_losses(c, 1, 1, 3, 3);
+}
+
+TEST(what_is_not_lost_is_not_counted) {
+    needs(602, "unlinking");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "OK", "RENAME", "k", "renamed");
+    expect(c, "1", "MOVE", "renamed", "1");
+    expect(c, "1", "BF.ADD", "plain", "anna");
+    expect(c, "1", "DEL", "plain");
+    expect(c, "1", "BF.ADD", "loading", "anna");
+    expect(c, "OK", "BF.LOADING", "loading");
+    expect(c, "OK", "FLUSHDB");
+    expect_losses(c, 0, 0, 0, 0);
+}
+
+/* ---- adds that get lost ---- */
+
+TEST(a_restart_from_an_older_file_denies_nobody) {
+    struct server *s = server_start(.config = "save ''");
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    expect(c, "OK", "SAVE");
+    expect(c, "1", "BF.ADD", "k", LOST);
+    c = restart_with(s, NULL);
+    CHECK_STR(said_of_lost(c), "unknown");
+    expect(c, "1", "BF.EXISTS", "k", LOST);
+    expect(c, "nil", "BF.READY", "k", "XX", "EX", "100");
+    expect(c, "maybe", "BF.CHECK", "k", "anna");
+
+    expect(c, "1", "BF.ADD", "k", LOST);
+    expect(c, "OK", "BF.READY", "k");
+    CHECK_STR(said_of(c, "k"), "absent");
+}
+
+TEST(a_promoted_replica_with_a_blocked_link_denies_nobody) {
+    struct server *master = server_start(), *replica = server_start();
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    cut_link(m, r);
+    expect(m, "1", "BF.ADD", "k", LOST);
+    server_kill(master);
+    CHECK_STR(said_of_lost(r), "unknown");
+    expect(r, "OK", "REPLICAOF", "NO", "ONE");
+    CHECK_STR(said_of_lost(r), "unknown");
+    expect(r, "1", "BF.EXISTS", "k", LOST);
+    expect(r, "nil", "BF.READY", "k", "XX", "EX", "100");
+    CHECK_INT(counted(r, "unknown_failover"), 1);
+}
+
+/* It has no link, and so it may lack what its own file lacks. */
+TEST(a_replica_promoted_without_a_link_since_its_restart_counts_as_restarted) {
+    struct server *master = server_start();
+    struct server *replica = server_start(.config = "save ''");
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    expect(r, "OK", "SAVE");
+    expect(m, "1", "BF.ADD", "k", LOST);
+    wait_for_replica(m, r);
+    server_kill(master);
+
+    char config[64];
+    snprintf(config, sizeof config, "save ''\nreplicaof 127.0.0.1 %d\n", master->port);
+    replica->options.config = config;
+    r = restart_with(replica, "bf-trust failover,replica,restore");
+    CHECK_STR(said_of_lost(r), "unknown");
+    expect(r, "OK", "REPLICAOF", "NO", "ONE");
+    CHECK_STR(said_of_lost(r), "unknown");
+    CHECK_INT(counted(r, "unknown_restart"), 1);
+    replica->options.config = NULL;
+}
+
+TEST(a_replica_denies_nobody) {
+    struct server *master = server_start(), *replica = server_start();
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    CHECK_STR(said_of(r, "k"), "unknown");
+    expect(r, "1", "BF.EXISTS", "k", "never added");
+    expect(r, "maybe", "BF.CHECK", "k", "anna");
+}
+
+/* The question is in its socket before the add is. */
+TEST(a_lagging_replica_denies_nobody) {
+    struct server *master = server_start(), *replica = server_start();
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    for (int i = 0; i < 20; i++) {
+        char item[16];
+        snprintf(item, sizeof item, "late:%d", i);
+        server_pause(replica);
+        post(r, "BF.CHECK", "k", item);
+        post(r, "BF.EXISTS", "k", item);
+        CHECK(redisBufferWrite(r, NULL) == REDIS_OK);
+        expect(m, "1", "BF.ADD", "k", item);
+        server_resume(replica);
+
+        redisReply *reply = NULL;
+        CHECK(redisGetReply(r, (void **)&reply) == REDIS_OK);
+        bool absent = strcmp(reply->str, "absent") == 0;
+        freeReplyObject(reply);
+        CHECK(!absent);
+        expect_next(r, "1");
+    }
+}
+
+/* What the operator answers for is what has been applied there. */
+TEST(with_trust_in_replicas_what_was_applied_is_not_denied) {
+    struct server *master = server_start();
+    struct server *replica = server_start(.module_args = "bf-trust replica");
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    CHECK_STR(said_of(r, "k"), "absent");
+    for (int i = 0; i < 50; i++) {
+        char item[16];
+        snprintf(item, sizeof item, "late:%d", i);
+        expect(m, "1", "BF.ADD", "k", item);
+        expect(m, "1", "WAIT", "1", "10000");
+        expect(r, "maybe", "BF.CHECK", "k", item);
+    }
+}
+
+TEST(a_replica_without_its_master_denies_nobody_whatever_is_trusted) {
+    struct server *master = server_start();
+    struct server *replica = server_start(.module_args = TRUST_ALL);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    CHECK_STR(said_of(r, "k"), "absent");
+    cut_link(m, r);
+    CHECK_STR(said_of(r, "k"), "unknown");
+    expect(r, "1", "BF.EXISTS", "k", "never added");
+    CHECK_INT(counted(r, "unknown_link_down"), 1);
+
+    expect(m, "OK", "CONFIG", "SET", "requirepass", "");
+    wait_for_replica(m, r);
+    CHECK_STR(said_of(r, "k"), "absent");
+}
+
+TEST(a_master_that_hangs_is_noticed_by_its_replica) {
+    struct server *master = server_start();
+    struct server *replica =
+        server_start(.config = "repl-timeout 2", .module_args = TRUST_ALL);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    CHECK_STR(said_of(r, "k"), "absent");
+    server_pause(master);
+    WAIT_UNTIL(strcmp(said_of(r, "k"), "unknown") == 0);
+    server_resume(master);
+    WAIT_UNTIL(strcmp(said_of(r, "k"), "absent") == 0);
+}
+
+/* It knows nothing of its successor, but its lease ends. */
+TEST(an_isolated_old_master_denies_nobody_when_its_lease_has_ended) {
+    struct server *old = server_start(), *promoted = server_start();
+    redisContext *o = client(old), *p = client(promoted);
+    expect(o, "1", "BF.ADD", "k", "anna");
+    expect(o, "OK", "BF.READY", "k", "EX", "2");
+    follow(p, old);
+    cut_link(o, p);
+    expect(p, "OK", "REPLICAOF", "NO", "ONE");
+    expect(p, "1", "BF.ADD", "k", LOST);
+    expect(p, "OK", "BF.READY", "k", "EX", "3600");
+
+    WAIT_UNTIL(strcmp(said_of_lost(o), "unknown") == 0);
+    expect(o, "1", "BF.EXISTS", "k", LOST);
+    expect(o, "nil", "BF.READY", "k", "XX", "EX", "100");
+    CHECK_STR(said_of_lost(p), "maybe");
+    CHECK_STR(said_of(p, "k"), "absent");
+}
+
+/* A replica of the promoted one hears of the promotion; the old doubt is not forgotten. */
+TEST(a_replica_of_the_promoted_node_is_in_doubt_too) {
+    struct server *master = server_start(), *middle = server_start();
+    struct server *last = server_start(.module_args = "bf-trust replica,restart,restore");
+    redisContext *m = client(master), *c = client(middle), *l = client(last);
+    make_ready(m, "k");
+    follow(c, master);
+    follow(l, middle);
+    CHECK_STR(said_of(l, "k"), "absent");
+    server_kill(master);
+    expect(c, "OK", "REPLICAOF", "NO", "ONE");
+    wait_for_replica(c, l);
+    WAIT_UNTIL(strcmp(said_of(l, "k"), "unknown") == 0);
+    expect(c, "OK", "BF.READY", "k");
+    wait_for_replica(c, l);
+    CHECK_STR(said_of(l, "k"), "absent");
+}
+
+TEST(only_a_master_tells_of_a_promotion) {
+    redisContext *c = client(server_shared());
+    make_ready(c, "k");
+    expect(c, "(error) ERR only a master or an append-only file says this", "BF.PROMOTED");
+    expect(c, WRONG_ARITY("bf.promoted"), "bf.promoted", "x");
+    CHECK_STR(said_of(c, "k"), "absent");
+}
