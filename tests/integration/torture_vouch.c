@@ -63,6 +63,14 @@ static int add_lease(struct run *run, struct words *w) {
     return 1000 * seconds;
 }
 
+/* Whoever rebuilds may not know what was lost: he has to start again. */
+static void note_loading(struct object *o) {
+    o->exists = true;
+    o->blurred = false;
+    o->state = LOADING;
+    o->rebuild.interrupted = o->rebuild.under_way;
+}
+
 static void note_vouched(struct object *o, int lease_ms) {
     o->exists = true;
     o->blurred = false;
@@ -76,9 +84,9 @@ static void note_vouched(struct object *o, int lease_ms) {
 static void prepare(struct run *run, struct place at) {
     struct object *o = object_at(run, at);
     redisReply *reply;
-    if (o->exists && once_in(run, 2)) {
+    if (o->exists && once_in(run, 4)) {
         reply = write_text(run, at.db, "BF.LOADING", key_of(at));
-        if (!refused(reply)) o->blurred = false, o->state = LOADING;
+        if (!refused(reply)) note_loading(o);
     } else {
         reply = write_text(run, at.db, "BF.RESERVE", key_of(at), "0.01", "100", "LOADING");
         if (!refused(reply)) *o = (struct object){.exists = true, .state = LOADING};
@@ -130,10 +138,7 @@ void step_renew(struct run *run, struct place at) {
 void step_loading(struct run *run, struct place at) {
     redisReply *reply = write_text(run, at.db, "BF.LOADING", key_of(at));
     if (!refused(reply)) {
-        struct object *o = object_at(run, at);
-        o->exists = true;
-        o->blurred = false;
-        o->state = LOADING;
+        note_loading(object_at(run, at));
         tally_event("LOADING done");
     }
     freeReplyObject(reply);
