@@ -7,7 +7,7 @@
 
 enum {
     REPLAYED = 100,  /* items a command */
-    LOADED = 60,     /* items a LOAD, at most */
+    LOADED = 100,    /* items a LOAD, at most */
     LEASE_LIMIT = 3, /* seconds: leases have to run out in short runs */
 };
 
@@ -187,6 +187,13 @@ void step_rebuild_start(struct run *run, struct place at) {
     freeReplyObject(reply);
 }
 
+/* Those that are being rebuilt are preferred. */
+static struct place one_with_a_loader(struct run *run, struct place at) {
+    for (int i = 0; i < 6 && !table_at(run, at)->loader.runs; i++)
+        at = any_place(run);
+    return at;
+}
+
 /* The part of the truth that isn't loaded yet; and now and then something again. */
 static int next_to_load(struct run *run, const struct table *t, int *items, int most) {
     int n = 0;
@@ -204,6 +211,7 @@ static bool same_rebuild(const struct object *o, const char *token) {
 
 /* Refused, the loader may go on as if nothing had been. */
 void step_rebuild_load(struct run *run, struct place at) {
+    at = one_with_a_loader(run, at);
     struct object *o = object_at(run, at);
     struct loader *l = &table_at(run, at)->loader;
     if (!l->runs) return;
@@ -234,6 +242,7 @@ void step_rebuild_load(struct run *run, struct place at) {
 }
 
 void step_rebuild_check(struct run *run, struct place at) {
+    at = one_with_a_loader(run, at);
     const struct object *o = object_at(run, at);
     const struct loader *l = &table_at(run, at)->loader;
     int item = items_from(&o->rebuild.items, any(run, ITEMS));
@@ -304,6 +313,7 @@ static void must_not_commit(struct run *run, struct place at, const char *token,
 }
 
 void step_rebuild_commit(struct run *run, struct place at) {
+    at = one_with_a_loader(run, at);
     struct table *t = table_at(run, at);
     struct loader *l = &t->loader;
     if (once_in(run, 6)) {
