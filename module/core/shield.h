@@ -35,7 +35,7 @@
 #include "status.h"
 
 /* Stored as they are. A number that is not listed here is a state of a later version: it
- * answers "maybe" to everything and is stored unchanged. */
+ * denies nothing and is stored unchanged. */
 enum state {
     STATE_PLAIN = 0,   /* as in RedisBloom: EXISTS says 0, CHECK says "unknown" */
     STATE_LOADING = 1, /* being filled: nothing is denied */
@@ -149,10 +149,11 @@ void shield_start(struct standing *s, uint64_t token, int64_t now, struct era er
 enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
                                 const struct circumstances *here);
 
-/* Has the rebuild with this token been committed, and is it live? */
+/* Has the rebuild with this token been committed, and is it live and ready? */
 static inline bool shield_was_committed(const struct standing *s, bool rebuilding,
                                         uint64_t token) {
-    return !rebuilding && token != 0 && s->rebuild_token == token;
+    return !rebuilding && token != 0 && s->rebuild_token == token &&
+           s->state == STATE_READY;
 }
 
 /* The rebuild takes over. Vouching is a step of its own. */
