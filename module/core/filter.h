@@ -36,4 +36,9 @@ struct filter {
      * keep there. */
 };
 
+/* Items over capacity. */
+static inline uint64_t filter_excess(const struct filter *f) {
+    return f->items > f->capacity ? f->items - f->capacity : 0;
+}
+
 #endif

@@ -63,8 +63,9 @@ void shield_dumped(struct standing *s, bool rebuilding) {
 }
 
 void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era) {
+    unsigned alarm = DOUBT_ALARM << DOUBT_REBUILD_SHIFT;
     s->state = STATE_READY;
-    s->doubt = (uint16_t)(s->doubt & ~(unsigned)DOUBT_ALL);
+    s->doubt = (uint16_t)(s->doubt & ~(DOUBT_ALL | alarm));
     s->lease = lease;
     s->vouched_at = now;
     s->stamp = era;

@@ -35,7 +35,7 @@
 #include "status.h"
 
 /* Stored as they are. A number that is not listed here is a state of a later version: it
- * answers "maybe" to everything and is stored unchanged. */
+ * denies nothing and is stored unchanged. */
 enum state {
     STATE_PLAIN = 0,   /* as in RedisBloom: EXISTS says 0, CHECK says "unknown" */
     STATE_LOADING = 1, /* being filled: nothing is denied */
@@ -130,7 +130,8 @@ void shield_arrive(struct standing *s, struct era era);
 /* It is a DUMP, or came from one. */
 void shield_dumped(struct standing *s, bool rebuilding);
 
-/* Everything is in it, until the lease ends (0: no end). */
+/* Everything is in it, until the lease ends (0: no end). What was lost before an alarm has
+ * been added since, to a rebuild too: that one may go on. */
 void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era);
 
 /* Nothing is denied until somebody vouches, and who began to rebuild before doesn't know
@@ -148,10 +149,11 @@ void shield_start(struct standing *s, uint64_t token, int64_t now, struct era er
 enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
                                 const struct circumstances *here);
 
-/* Has the rebuild with this token been committed, and is it live? */
+/* Has the rebuild with this token been committed, and is it live and ready? */
 static inline bool shield_was_committed(const struct standing *s, bool rebuilding,
                                         uint64_t token) {
-    return !rebuilding && token != 0 && s->rebuild_token == token;
+    return !rebuilding && token != 0 && s->rebuild_token == token &&
+           s->state == STATE_READY;
 }
 
 /* The rebuild takes over. Vouching is a step of its own. */

@@ -40,7 +40,6 @@ struct chain *value_swap(struct value *v) {
     v->next = NULL;
     v->grow_again[0] = v->grow_again[1];
     v->grow_again[1] = 0;
-    v->told_full = false;
     return old;
 }
 

@@ -7,7 +7,7 @@
  *     | standing |    who vouched for it, and what is in doubt: shield.h
  *     | live   --+--> the chain that questions are put to
  *     | next   --+--> the next generation while it is being filled, or NULL
- *     | answers  |    how often it said what, in this process
+ *     | notes    |    its owner's, of this process
  *     +----------+
  *
  * From the start of a rebuild on every add goes to both chains, so that the next one has
@@ -22,11 +22,22 @@
 #include "chain.h"
 #include "shield.h"
 
-/* Counted by item, by who asks. */
+/* How often it said what. Counted by item. */
 struct answers {
     uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
     uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
     uint64_t unknown[CAUSES];         /* by cause; CAUSE_NONE: "absent" */
+};
+
+/* What its owner notes of a filter while it is in memory. Zero at birth, not stored;
+ * the core takes no notice of it. */
+struct notes {
+    struct answers answers;
+    int64_t last_load;    /* of the rebuild: Unix time in ms; 0: none yet */
+    bool told_full;       /* the log has been told that it is over capacity */
+    bool unlinked;        /* its key was taken away */
+    uint8_t rebuild_slot; /* where the rebuild's age is noted; 0: nowhere */
+    uint32_t counted_in;  /* the era in which it was counted as ready; 0: it wasn't */
 };
 
 struct value {
@@ -34,15 +45,9 @@ struct value {
     struct chain *live;
     struct chain *next;
 
-    /* Of this process, not stored. */
-    struct answers answers;
     uint64_t grow_again[2]; /* live, next: growth was refused; with so many items in its
                                last layer it is worth another try; 0: at once */
-    int64_t last_load;      /* of the rebuild: Unix time in ms; 0: none yet */
-    bool told_full;         /* the log has been told that it is over capacity */
-    bool unlinked;          /* its key was taken away: it wasn't flushed */
-    uint8_t rebuild_slot;   /* the owner's, to find what it noted of the rebuild */
-    uint32_t counted_in;    /* likewise: in which era it was counted */
+    struct notes notes;
 };
 
 /* A value around a chain, which it owns from then on, or NULL when there is no

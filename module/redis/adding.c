@@ -69,17 +69,12 @@ static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dea
     return refuses ? status : BLOOM_OK;
 }
 
-static uint64_t excess(const struct chain *c) {
-    const struct filter *f = last_layer(c);
-    return f->items > f->capacity ? f->items - f->capacity : 0;
-}
-
 /* Puts items into one of the chains, up to the first one that needs room. */
 static size_t put_in(struct adding *a, struct chain *c, const struct item *items, size_t n,
                      uint8_t *added) {
-    uint64_t before = excess(c);
+    uint64_t before = filter_excess(last_layer(c));
     size_t done = chain_add(c, items, n, added, a->when_full[c == a->v->next]);
-    a->overfull += excess(c) - before;
+    a->overfull += filter_excess(last_layer(c)) - before;
     return done;
 }
 
@@ -119,8 +114,8 @@ static uint64_t items_of(const struct value *v) {
 
 static void note_overfull(struct adding *a) {
     count(&counters.overfull, a->overfull);
-    if (a->v->told_full) return;
-    a->v->told_full = true;
+    if (a->v->notes.told_full) return;
+    a->v->notes.told_full = true;
     RedisModule_Log(a->ctx, "warning",
                     "A filter is over capacity: it may not grow, and doesn't refuse items "
                     "since it is relied on. Its error rate rises: see BF.INFO key FULL.");

@@ -10,6 +10,7 @@
 
 #include "keyspace.h"
 #include "server.h"
+#include "vouch.h"
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * False if the arguments are wrong: then the error has been replied. */
@@ -30,11 +31,6 @@ bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
 /* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds], for READY
  * also [PXAT ms] and [XX]; likewise. From a master or an AOF also SINCE ms, and PXAT for
  * both. */
-struct vow {
-    int64_t now;   /* when it is made */
-    int64_t lease; /* until when it is good; 0: no end */
-    bool renew;    /* XX */
-};
 bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
               bool may_renew, struct vow *vow);
 

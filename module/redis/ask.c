@@ -34,6 +34,6 @@ void reply_words(RedisModuleCtx *ctx, struct value *v, RedisModuleString **strin
     count(&counters.maybe, found);
     count(&counters.unknown[cause], n - found);
     if (!v) return;
-    v->answers.maybe += found;
-    v->answers.unknown[cause] += n - found;
+    v->notes.answers.maybe += found;
+    v->notes.answers.unknown[cause] += n - found;
 }

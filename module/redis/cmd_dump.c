@@ -155,10 +155,11 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
         c = l->v->next;
         status = codec_read_growth(c, CODEC_NEXT, l->bytes, l->length, &plan, why);
     }
-    stats_value_went(l->v);
-    if (status >= 0) status = chain_grow(c, &plan);
-    stats_value_came(l->v);
-    if (status >= 0 && c->kind->foreign) settle_type(l->ctx, l->name);
+    if (status < 0) return status;
+    *why = "the layer makes no sense there";
+    begin_change(l->v);
+    status = chain_grow(c, &plan);
+    end_change(l->ctx, l->name, l->v);
     return status;
 }
 
@@ -186,7 +187,10 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     enum bloom_status status =
         own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
             : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
-    if (status >= 0 && c->missing == 0) settle_type(l->ctx, l->name);
+    if (status >= 0 && c->missing == 0) {
+        begin_change(l->v);
+        end_change(l->ctx, l->name, l->v);
+    }
     return status;
 }
 

@@ -29,8 +29,8 @@ static void answer(struct value *v, RedisModuleString **strings, size_t n, uint8
     count(&counters.exists_maybe, yes);
     count(&counters.exists_no, n - yes);
     if (!v) return;
-    v->answers.exists_maybe += yes;
-    v->answers.exists_no += n - yes;
+    v->notes.answers.exists_maybe += yes;
+    v->notes.answers.exists_no += n - yes;
 }
 
 /* False if it replied an error. */

@@ -81,20 +81,16 @@ static bool reply_short(RedisModuleCtx *ctx, RedisModuleString *name) {
     return type != REDISMODULE_REPLY_NULL;
 }
 
-/* Whether there was something to reply. */
-static bool reply_cached(RedisModuleCtx *ctx, RedisModuleString *name) {
-    switch (look(ctx, name)) {
-    case CACHED_SHORT:
-        return reply_short(ctx, name);
-    case CACHED_LONG:
-        return reply_long(ctx, name);
-    case CACHED_OTHER:
+/* What was replied, if anything. */
+static enum cached reply_cached(RedisModuleCtx *ctx, RedisModuleString *name) {
+    enum cached found = look(ctx, name);
+    if (found == CACHED_SHORT && !reply_short(ctx, name)) return CACHED_NOTHING;
+    if (found == CACHED_LONG && !reply_long(ctx, name)) return CACHED_NOTHING;
+    if (found == CACHED_OTHER)
         RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
-        return true;
-    default:
+    if (found == CACHED_NOTHING)
         RedisModule_CloseKey(RedisModule_OpenKey(ctx, name, REDISMODULE_READ));
-        return false;
-    }
+    return found;
 }
 
 /* BF.GUARD filter cachekey item
@@ -102,10 +98,10 @@ static bool reply_cached(RedisModuleCtx *ctx, RedisModuleString *name) {
 int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return RedisModule_WrongArity(ctx);
 
-    if (reply_cached(ctx, argv[2])) {
+    enum cached found = reply_cached(ctx, argv[2]);
+    if (found == CACHED_SHORT || found == CACHED_LONG)
         look_for_contradiction(ctx, argv[1], argv[3]);
-        return REDISMODULE_OK;
-    }
+    if (found != CACHED_NOTHING) return REDISMODULE_OK; /* It replied. */
     struct value *v;
     if (!find_to_guard(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     RedisModule_ReplyWithArray(ctx, 2);

@@ -37,10 +37,12 @@ static void field_nil(RedisModuleCtx *ctx, const char *name) {
 
 /* Nil for a time that never was. */
 static void field_time(RedisModuleCtx *ctx, const char *name, int64_t ms) {
-    if (ms == 0)
+    if (ms == 0) {
         field_nil(ctx, name);
-    else
-        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, ms);
+        return;
+    }
+    reply_name(ctx, name);
+    RedisModule_ReplyWithLongLong(ctx, ms);
 }
 
 static void field_hex(RedisModuleCtx *ctx, const char *name, uint64_t n) {
@@ -93,14 +95,10 @@ static void reply_standing(RedisModuleCtx *ctx, const struct value *v) {
 
 /* ---- the bits ---- */
 
-static uint64_t excess(const struct filter *f) {
-    return f->items > f->capacity ? f->items - f->capacity : 0;
-}
-
 static uint64_t overfull(const struct chain *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += excess(&c->layers[i]);
+        sum += filter_excess(&c->layers[i]);
     return sum;
 }
 
@@ -115,7 +113,7 @@ static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
     else
         field_nil(ctx, "Lines");
     field_rate(ctx, "Error share", f->error);
-    field_number(ctx, "Overfull", excess(f));
+    field_number(ctx, "Overfull", filter_excess(f));
 }
 
 #define CHAIN_FIELDS 8
@@ -163,7 +161,7 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
     reply_map(ctx, 6);
     field_seconds_since(ctx, "Age", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", v->last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", v->notes.last_load);
     field_number(ctx, "Interrupted",
                  shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
     field_number(ctx, "Capacity", chain_capacity(v->next));
@@ -189,5 +187,5 @@ void reply_full(RedisModuleCtx *ctx, const struct value *v) {
     reply_standing(ctx, v);
     reply_chain(ctx, v->live);
     reply_rebuild(ctx, v);
-    reply_answers(ctx, &v->answers);
+    reply_answers(ctx, &v->notes.answers);
 }

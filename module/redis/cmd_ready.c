@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
+#include "args.h"
 #include "commands.h"
 #include "keyspace.h"
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
-#include "stats.h"
 #include "vouch.h"
 
 /* Why nobody can vouch for it. What a master says is so. */
-static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct value *v) {
+static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct value *v, bool renew) {
     if (!v) return BLOOM_NOT_FOUND;
     if (server_is_followed(ctx)) return BLOOM_OK;
     if (v->live->missing > 0) return BLOOM_PARTIAL;
-    return chain_items(v->live) == 0 ? BLOOM_EMPTY : BLOOM_OK;
+    bool declared = renew && v->standing.state == STATE_READY; /* an empty table */
+    return chain_items(v->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
 }
 
 /* BF.READY key [EX seconds | PXAT ms] [XX]
@@ -26,13 +27,14 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct value *v;
     if (!read_vow(ctx, argv, argc, 2, true, &vow)) return REDISMODULE_OK; /* It replied. */
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK;          /* It replied. */
-    enum bloom_status flaw = flaw_of(ctx, v);
+    enum bloom_status flaw = flaw_of(ctx, v, vow.renew);
     if (flaw < 0) return reply_unless_followed(ctx, flaw);
     if (vow.renew && node_doubts(v)) return RedisModule_ReplyWithNull(ctx);
 
+    begin_change(v);
     vouch(ctx, argv[1], v, &vow);
-    settle_type(ctx, argv[1]);
     replicate_ready(ctx, argv[1], &v->standing);
+    end_change(ctx, argv[1], v);
     announce(ctx, argv[1], "bf.ready");
     return reply_ok(ctx);
 }
@@ -46,13 +48,6 @@ int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct value *v;
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_unless_followed(ctx, BLOOM_NOT_FOUND);
-    stats_value_went(v);
-    bool changed = shield_alarm(&v->standing, v->next);
-    stats_value_came(v);
-    if (!changed) return reply_ok(ctx);
-
-    settle_type(ctx, argv[1]);
-    RedisModule_ReplicateVerbatim(ctx);
-    announce(ctx, argv[1], "bf.loading");
+    if (raise_alarm(ctx, argv[1], v)) announce(ctx, argv[1], "bf.loading");
     return reply_ok(ctx);
 }

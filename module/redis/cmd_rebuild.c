@@ -10,6 +10,7 @@
  * Who has the token may go on; after a restart or a promotion nobody may (shield.h). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,7 +25,6 @@
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
-#include "stats.h"
 #include "vouch.h"
 
 #define TOKEN_DIGITS 16
@@ -43,10 +43,8 @@ struct rebuild {
 static uint64_t token_of(RedisModuleString *text) {
     size_t length;
     const char *digits = RedisModule_StringPtrLen(text, &length);
-    uint64_t token = 0;
-    int end = 0;
     if (length != TOKEN_DIGITS || strspn(digits, "0123456789abcdef") != length) return 0;
-    return sscanf(digits, "%16" SCNx64 "%n", &token, &end) == 1 ? token : 0;
+    return strtoull(digits, NULL, 16);
 }
 
 static void write_token(uint64_t token, char text[TOKEN_DIGITS + 1]) {
@@ -95,11 +93,10 @@ static struct wish wish_like(const struct chain *c) {
 }
 
 static void set_next(struct value *v, struct chain *next) {
-    stats_value_went(v);
     chain_free(v->next);
     v->next = next;
     v->grow_again[1] = 0;
-    v->last_load = 0;
+    v->notes.last_load = 0;
 }
 
 static uint64_t new_token(void) {
@@ -118,22 +115,22 @@ static int start(struct rebuild *r) {
     struct chain *next;
     bool creates = !r->v;
     wish.state = STATE_LOADING;
-    if (wish.expansion > wish.kind->expansion_max) wish.expansion = CHAIN_EXPANSION_MAX;
+    if (wish.expansion > wish.kind->expansion_max)
+        wish.expansion = wish.kind->expansion_max;
     status = make_chain(r->ctx, &wish, &next);
     if (status >= 0 && creates) status = create(r->ctx, r->name, &wish, &r->v);
     if (status < 0) {
         chain_free(next);
         return reply_refusal(r->ctx, status);
     }
-    set_next(r->v, next);
-    uint64_t token = new_token();
-    shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);
-    stats_value_came(r->v);
-
     char text[TOKEN_DIGITS + 1];
+    uint64_t token = new_token();
     write_token(token, text);
-    settle_type(r->ctx, r->name);
+    begin_change(r->v);
+    set_next(r->v, next);
+    shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);
     replicate_start(r->ctx, r->name, text, r->v);
+    end_change(r->ctx, r->name, r->v);
     if (creates) announce(r->ctx, r->name, "bf.reserve");
     announce(r->ctx, r->name, "bf.rebuild");
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
@@ -141,13 +138,17 @@ static int start(struct rebuild *r) {
 
 /* What a master has started: START token ms <header of the new generation>. */
 static enum bloom_status read_started(struct rebuild *r, struct chain **next,
-                                      const char **why) {
+                                      long long *since, const char **why) {
     uint64_t follows[2];
     struct value *v;
     size_t length;
     *next = NULL;
     *why = "there is no such filter";
     if (!r->v) return BLOOM_NOT_FOUND;
+    *why = "its token or its time is none";
+    if (token_of(r->argv[3]) == 0 ||
+        RedisModule_StringToLongLong(r->argv[4], since) != REDISMODULE_OK)
+        return BLOOM_CORRUPT;
     const char *header = RedisModule_StringPtrLen(r->argv[5], &length);
     enum bloom_status status =
         codec_read_header(header, length, &server_allocator, &v, follows, why);
@@ -169,17 +170,16 @@ static int follow_start(struct rebuild *r) {
     struct chain *next;
     long long since;
     if (r->argc != 6) return RedisModule_WrongArity(r->ctx);
-    enum bloom_status status = read_started(r, &next, &why);
+    enum bloom_status status = read_started(r, &next, &since, &why);
     memory_must_follow(r->ctx, status);
     if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
-    if (RedisModule_StringToLongLong(r->argv[4], &since) != REDISMODULE_OK) since = 0;
     server_hide_argument(r->ctx, 5); /* it holds the secret */
 
+    begin_change(r->v);
     set_next(r->v, next);
     shield_start(&r->v->standing, token_of(r->argv[3]), since, node.era);
-    stats_value_came(r->v);
-    settle_type(r->ctx, r->name);
     RedisModule_ReplicateVerbatim(r->ctx);
+    end_change(r->ctx, r->name, r->v);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
 }
@@ -205,7 +205,7 @@ static int load(struct rebuild *r) {
     add_items(&a);
     RedisModule_Free(a.added);
     r->v->standing.rebuild_received += a.n;
-    r->v->last_load = RedisModule_Milliseconds();
+    r->v->notes.last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, r->v->standing.rebuild_received);
     announce_adding(&a);
     return REDISMODULE_OK;
@@ -240,20 +240,18 @@ static int refuse_count(const struct rebuild *r, uint64_t count) {
 }
 
 static void take_over(struct rebuild *r, const struct vow *vow) {
-    stats_value_went(r->v);
+    begin_change(r->v);
     chain_free(value_swap(r->v));
+    r->v->notes.told_full = false;
     shield_commit(&r->v->standing);
-    stats_value_came(r->v);
     vouch(r->ctx, r->name, r->v, vow);
+    replicate_commit(r->ctx, r->name, r->argv[3], &r->v->standing);
+    end_change(r->ctx, r->name, r->v);
 }
 
 /* What the master has committed is not there: what is there lacks it. */
 static int cannot_follow(struct rebuild *r, enum bloom_status status) {
-    if (r->v) {
-        stats_value_went(r->v);
-        shield_alarm(&r->v->standing, r->v->next);
-        stats_value_came(r->v);
-    }
+    if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
     return reply_unless_followed(r->ctx, status);
 }
 
@@ -276,7 +274,6 @@ static int commit(struct rebuild *r) {
     if (received < (uint64_t)count && !r->followed) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
-    replicate_commit(r->ctx, r->name, r->argv[3], &r->v->standing);
     announce(r->ctx, r->name, "bf.rebuild");
     announce(r->ctx, r->name, "bf.ready");
     return reply_ok(r->ctx);
@@ -289,11 +286,11 @@ static int give_up(struct rebuild *r) {
     if (!r->v->next || (r->argc == 4 && token_of(r->argv[3]) != token))
         return reply_unless_followed(r->ctx, BLOOM_NO_REBUILD);
 
+    begin_change(r->v);
     set_next(r->v, NULL);
     shield_abort(&r->v->standing);
-    stats_value_came(r->v);
-    settle_type(r->ctx, r->name);
     RedisModule_ReplicateVerbatim(r->ctx);
+    end_change(r->ctx, r->name, r->v);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
 }

@@ -21,5 +21,6 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (status < 0) return reply_unless_followed(ctx, status);
     if (wish.state == STATE_READY) warn_of_eviction(ctx, argv[1]);
     announce(ctx, argv[1], "bf.reserve");
+    if (wish.state == STATE_READY) announce(ctx, argv[1], "bf.ready");
     return reply_ok(ctx);
 }

@@ -19,6 +19,7 @@ static struct value *look_up(RedisModuleCtx *ctx, RedisModuleString *name, int m
     bool ours = !empty && type_is_ours(RedisModule_ModuleTypeGetType(key));
     struct value *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
     RedisModule_CloseKey(key);
+    if (v && v->notes.unlinked) v->notes.unlinked = false; /* it was renamed, or moved */
     *other = !empty && !ours;
     return v;
 }
@@ -63,37 +64,42 @@ void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
     stats_value_came(v);
 }
 
-/* A filter without layers, to stand in for one that moves. */
+/* A filter without layers, to stand in for one that moves. It may not fail: a foreign type
+ * has no room for what the filter has become. */
 static struct value *stand_in(const struct chain *like) {
-    struct chain_spec spec = {.kind = like->kind, .error = like->error};
-    struct chain *c;
-    if (chain_new(&spec, &server_allocator, &c) < 0) return NULL;
-    struct value *v = value_new(c);
-    if (!v) chain_free(c);
+    struct chain *c = RedisModule_Alloc(sizeof *c);
+    struct value *v = RedisModule_Alloc(sizeof *v);
+    *c = (struct chain){
+        .kind = like->kind, .memory = &server_allocator, .error = like->error};
+    *v = (struct value){.live = c};
     return v;
 }
 
 /* The server frees what a key held when it gets a value of another type, and the time to
- * live goes with it. So something else is put there first. If there is no memory for
- * that the filter stays where it is: our own type has room for everything. */
-void settle_type(RedisModuleCtx *ctx, RedisModuleString *name) {
+ * live goes with it. So something else is put there first. */
+static void move(RedisModuleKey *key, struct value *v) {
+    bool exact = RedisModule_GetAbsExpire != NULL; /* from 6.2 on */
+    mstime_t expiry = exact ? RedisModule_GetAbsExpire(key) : RedisModule_GetExpire(key);
+    struct value *other = stand_in(v->live);
+    RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
+    stats_value_came(other);
+    RedisModule_Assert(RedisModule_ModuleTypeReplaceValue(key, type, other, NULL) ==
+                       REDISMODULE_OK);
+    RedisModule_ModuleTypeSetValue(key, type_for(v), v);
+    if (expiry != REDISMODULE_NO_EXPIRE)
+        (exact ? RedisModule_SetAbsExpire : RedisModule_SetExpire)(key, expiry);
+}
+
+void begin_change(struct value *v) {
+    stats_value_went(v);
+}
+
+void end_change(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
+    stats_value_came(v);
+    if (!v->live->kind->foreign) return; /* it is under our own type, always */
     RedisModuleKey *key =
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
-    RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
-    struct value *v = RedisModule_ModuleTypeGetValue(key), *other;
-    if (type != type_for(v) && (other = stand_in(v->live)) != NULL) {
-        bool exact = RedisModule_GetAbsExpire != NULL; /* from 6.2 on */
-        mstime_t expiry =
-            exact ? RedisModule_GetAbsExpire(key) : RedisModule_GetExpire(key);
-        if (RedisModule_ModuleTypeReplaceValue(key, type, other, NULL) != REDISMODULE_OK) {
-            value_free(other);
-        } else {
-            stats_value_came(other);
-            RedisModule_ModuleTypeSetValue(key, type_for(v), v);
-            if (expiry != REDISMODULE_NO_EXPIRE)
-                (exact ? RedisModule_SetAbsExpire : RedisModule_SetExpire)(key, expiry);
-        }
-    }
+    if (RedisModule_ModuleTypeGetType(key) != type_for(v)) move(key, v);
     RedisModule_CloseKey(key);
 }
 
@@ -175,12 +181,12 @@ enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
 
 enum bloom_status grow(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
                        struct chain *c) {
-    stats_value_went(v);
+    begin_change(v);
     enum bloom_status status = add_layer(ctx, c, 0);
-    stats_value_came(v);
-    if (status < 0) return status;
-    count(&counters.growths, 1);
-    replicate_growth(ctx, name, v, c);
-    if (c->kind->foreign) settle_type(ctx, name);
-    return BLOOM_OK;
+    if (status >= 0) {
+        count(&counters.growths, 1);
+        replicate_growth(ctx, name, v, c);
+    }
+    end_change(ctx, name, v);
+    return status;
 }

@@ -27,10 +27,13 @@ bool key_exists(RedisModuleCtx *ctx, RedisModuleString *name);
 /* Puts a filter under a name that no key has. The server owns it from then on. */
 void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
-/* Moves a filter to the type that it belongs under, if that has become another one
- * (type_for): a foreign filter when it has arrived completely, for example. The value, its
- * time to live and what is known of it stay. */
-void settle_type(RedisModuleCtx *ctx, RedisModuleString *name);
+/* Around every change of a filter's standing, its chains or their layers. The end counts it
+ * anew and moves it to the type that it belongs under, if that has become another one
+ * (type_for): a foreign filter when it is complete, or when somebody vouches for it. Its
+ * time to live stays. What replicas have to know is sent before the end: moving a key is an
+ * event of the server's own, and the filter may be gone after it. */
+void begin_change(struct value *v);
+void end_change(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
 /* What creating commands say about the filter to make. */
 struct wish {

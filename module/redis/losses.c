@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "losses.h"
 
+#include "node.h"
 #include "stats.h"
 
 /* Taken away includes what was evicted or expired. */
@@ -20,13 +21,13 @@ static uint64_t hash_of(RedisModuleString *name) {
 }
 
 void losses_unlinked(RedisModuleString *name, struct value *v) {
-    v->unlinked = true;
+    v->notes.unlinked = true;
     last = v->standing.state == STATE_READY ? hash_of(name) : 0;
 }
 
 void losses_freed(const struct value *v) {
-    if (!counts || v->standing.state != STATE_READY) return;
-    atomic_fetch_add(v->unlinked ? &taken_away : &flushed, 1);
+    if (!counts || node.replica || v->standing.state != STATE_READY) return;
+    atomic_fetch_add(v->notes.unlinked ? &taken_away : &flushed, 1);
 }
 
 static int on_loss(RedisModuleCtx *ctx, int type, const char *event,

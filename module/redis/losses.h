@@ -5,8 +5,10 @@
  *     "evicted", "expired" the server says afterwards which it was, if one of these
  *     free (type.c)        the filter goes; without an unlink before, it was flushed
  *
- * RENAME and MOVE unlink too, but the filter lives on, so what counts is the free. On
- * Redis 6.0, which doesn't tell of unlinking, nothing is counted. */
+ * RENAME and MOVE unlink too, but the filter lives on, so what counts is the free, and what
+ * is found under a name again is linked. A replica counts nothing: it loses what its master
+ * loses, and all at once with a full sync. Nor does Redis 6.0, which doesn't tell of
+ * unlinking. */
 #ifndef BULWARK_LOSSES_H
 #define BULWARK_LOSSES_H
 

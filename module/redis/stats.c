@@ -16,8 +16,10 @@ static counter filters, bytes, items, layers, rebuilds;
 #define STATES   4
 static counter of_kind[KIND_IDS], of_state[STATES];
 
-/* Ready filters that were vouched for in this era, which has a number. */
-static counter current;
+/* Ready filters that were vouched for in this era, which has a number. A filter that is
+ * freed on another thread may be taken off when its era has just ended: then it is taken
+ * off the other count. */
+static counter current[2];
 static _Atomic uint32_t era = 1;
 
 static void add(counter *sum, uint64_t n) {
@@ -64,15 +66,15 @@ static void note_rebuild(struct value *v) {
     for (uint8_t i = 0; i < SLOTS; i++) {
         int64_t none = 0, start = v->standing.rebuild_start | 1;
         if (!atomic_compare_exchange_strong(&started[i], &none, start)) continue;
-        v->rebuild_slot = (uint8_t)(i + 1);
+        v->notes.rebuild_slot = (uint8_t)(i + 1);
         return;
     }
 }
 
 static void forget_rebuild(struct value *v) {
     add(&rebuilds, (uint64_t)-1);
-    if (v->rebuild_slot) atomic_store(&started[v->rebuild_slot - 1], 0);
-    v->rebuild_slot = 0;
+    if (v->notes.rebuild_slot) atomic_store(&started[v->notes.rebuild_slot - 1], 0);
+    v->notes.rebuild_slot = 0;
 }
 
 static int64_t oldest_rebuild(void) {
@@ -81,7 +83,8 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    return oldest ? (RedisModule_Milliseconds() - oldest) / 1000 : 0;
+    int64_t now = RedisModule_Milliseconds();
+    return oldest && oldest < now ? (now - oldest) / 1000 : 0; /* clocks differ */
 }
 
 /* ---- filters that come and go ---- */
@@ -106,16 +109,17 @@ static void count_value(const struct value *v, uint64_t sign) {
 void stats_value_came(struct value *v) {
     count_value(v, 1);
     if (v->next) note_rebuild(v);
-    v->counted_in = 0;
+    v->notes.counted_in = 0;
     if (!shield_is_current(&v->standing, node.era)) return;
-    v->counted_in = atomic_load(&era);
-    add(&current, 1);
+    v->notes.counted_in = atomic_load(&era);
+    add(&current[v->notes.counted_in & 1], 1);
 }
 
 void stats_value_went(struct value *v) {
     count_value(v, (uint64_t)-1);
     if (v->next) forget_rebuild(v);
-    if (v->counted_in == atomic_load(&era)) add(&current, (uint64_t)-1);
+    if (v->notes.counted_in == atomic_load(&era))
+        add(&current[v->notes.counted_in & 1], (uint64_t)-1);
 }
 
 void stats_items_came(uint64_t n) {
@@ -123,8 +127,9 @@ void stats_items_came(uint64_t n) {
 }
 
 void stats_era_ended(void) {
-    atomic_fetch_add(&era, 1);
-    atomic_store(&current, 0);
+    uint32_t next = atomic_load(&era) + 1;
+    atomic_store(&current[next & 1], 0);
+    atomic_store(&era, next);
 }
 
 uint64_t stats_ready_filters(void) {
@@ -168,7 +173,7 @@ static void show_filters(RedisModuleInfoCtx *ctx) {
     }
     for (unsigned i = 0; i < STATES; i++)
         show_of(ctx, "filters", states[i], &of_state[i]);
-    show(ctx, "filters_ready_undoubted", value_of(&current));
+    show(ctx, "filters_ready_undoubted", value_of(&current[atomic_load(&era) & 1]));
     show(ctx, "bytes", value_of(&bytes));
     show(ctx, "items", value_of(&items));
     show(ctx, "layers", value_of(&layers));

@@ -4,26 +4,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "keyspace.h"
 #include "node.h"
-#include "stats.h"
+
+/* Asking for the policy costs more than vouching does, and leases are renewed often. */
+#define LOOK_EVERY_MS 10000
 
 static bool has_time_to_live(RedisModuleCtx *ctx, RedisModuleString *name) {
-    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, REDISMODULE_READ);
-    bool has = key && RedisModule_GetExpire(key) != REDISMODULE_NO_EXPIRE;
+    int mode = REDISMODULE_READ | REDISMODULE_WRITE | REDISMODULE_OPEN_KEY_NOTOUCH;
+    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
+    bool has = RedisModule_GetExpire(key) != REDISMODULE_NO_EXPIRE;
     RedisModule_CloseKey(key);
     return has;
 }
 
-void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name) {
-    static char warned[32]; /* the policy that the last warning was about */
-    char policy[sizeof warned];
-    if (!(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_EVICT)) return;
-
+static void read_policy(RedisModuleCtx *ctx, char policy[32]) {
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
     const char *text = RedisModule_ServerInfoGetFieldC(info, "maxmemory_policy");
-    snprintf(policy, sizeof policy, "%s", text ? text : "");
+    snprintf(policy, 32, "%s", text ? text : "");
     RedisModule_FreeServerInfo(ctx, info);
+}
 
+void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name) {
+    static char warned[32]; /* the policy that the last warning was about */
+    static int64_t looked;
+    char policy[sizeof warned];
+    int64_t now = RedisModule_Milliseconds();
+    if (!(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_EVICT)) return;
+    if (looked && now - looked < LOOK_EVERY_MS && warned[0]) return;
+    looked = now;
+    read_policy(ctx, policy);
     bool at_risk = strncmp(policy, "allkeys-", 8) == 0 || has_time_to_live(ctx, name);
     if (!at_risk || strcmp(policy, warned) == 0) return;
     strcpy(warned, policy);
@@ -36,11 +46,17 @@ void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name) {
 
 void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
            const struct vow *vow) {
-    stats_value_went(v);
     shield_vouch(&v->standing, vow->now, vow->lease, node.era);
-    stats_value_came(v);
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING)
         node_saw_vouching(&v->standing);
-    else
+    else if (!server_is_followed(ctx))
         warn_of_eviction(ctx, name);
+}
+
+bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
+    begin_change(v);
+    bool changed = shield_alarm(&v->standing, v->next);
+    if (changed) RedisModule_Replicate(ctx, "BF.LOADING", "s", name);
+    end_change(ctx, name, v);
+    return changed;
 }

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vouch.h - a filter becomes ready: by READY, by COMMIT, or from its birth on. */
+/* vouch.h - a filter becomes ready, by READY or by COMMIT, or stops being it. */
 #ifndef BULWARK_VOUCH_H
 #define BULWARK_VOUCH_H
 
-#include "args.h"
 #include "core/value.h"
 #include "server.h"
 
-/* Tells nobody: that is the caller's. */
+/* What READY and COMMIT say. */
+struct vow {
+    int64_t now;   /* when it is made */
+    int64_t lease; /* until when it is good; 0: no end */
+    bool renew;    /* only if it is good already */
+};
+
+/* Within a change of the filter (keyspace.h); telling replicas and listeners is the
+ * caller's. */
 void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
            const struct vow *vow);
 
-/* Warns, once for each policy, when the server may evict ready filters. */
+/* Nothing is denied until somebody vouches; replicas are told. False if nothing has been
+ * and nothing was changed. */
+bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
+
+/* Warns, once for each policy, when the server may evict the ready filter of that name. */
 void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name);
 
 #endif

@@ -87,8 +87,9 @@ TEST(a_replica_notifies_of_the_same) {
     expect(m, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
     expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
     wait_for_replica(m, r);
-    CHECK(strstr(events(l, r), "bf.add bf.ready bf.loading bf.rebuild bf.rebuild bf.rebuild "
-                               "bf.ready") != NULL);
+    CHECK(strstr(events(l, r),
+                 "bf.add bf.ready bf.loading bf.rebuild bf.rebuild bf.rebuild "
+                 "bf.ready") != NULL);
 }
 
 /* ---- the stream ---- */
@@ -149,8 +150,10 @@ TEST(a_transaction_vouches_on_replicas_too) {
     expect(m, "QUEUED", "SET", "watermark", "17");
     expect(m, "QUEUED", "BF.READY", "k", "EX", "3600");
     expect(m, "[1, OK, OK]", "EXEC");
-    expect(m, "OK", "EVAL", "redis.call('BF.ADD', KEYS[1], 'anna') "
-           "return redis.call('BF.READY', KEYS[1])", "1", "by script");
+    expect(m, "OK", "EVAL",
+           "redis.call('BF.ADD', KEYS[1], 'anna') "
+           "return redis.call('BF.READY', KEYS[1])",
+           "1", "by script");
     wait_for_replica(m, r);
     CHECK_STR(said_of(r, "k"), "absent");
     CHECK_STR(said_of(r, "by script"), "absent");

@@ -47,10 +47,10 @@ TEST(trust_is_a_module_argument) {
 
 TEST(bad_shield_arguments_stop_the_load) {
     static const char *const bad[] = {
-        "bf-missing-key",      "bf-missing-key no",   "bf-missing-key 0",
-        "bf-trust",            "bf-trust everything", "bf-trust restart;failover",
-        "bf-trust rest",       "bf-trust restarts",   "bf-bypass",
-        "bf-bypass 1",         "bf-bypass maybe",     "bf-trust restart failover",
+        "bf-missing-key", "bf-missing-key no",   "bf-missing-key 0",
+        "bf-trust",       "bf-trust everything", "bf-trust restart;failover",
+        "bf-trust rest",  "bf-trust restarts",   "bf-bypass",
+        "bf-bypass 1",    "bf-bypass maybe",     "bf-trust restart failover",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_case("loadmodule bulwark.so %s", bad[i]);
@@ -79,8 +79,9 @@ TEST(config_shows_the_shields_defaults) {
 
 TEST(config_shows_the_shields_arguments) {
     needs(700, "CONFIG for modules");
-    redisContext *c = client(server_start(
-        .module_args = "bf-missing-key error bf-trust restart,replica bf-bypass yes"));
+    redisContext *c = client(
+        server_start(.module_args =
+                         "bf-missing-key error bf-trust restart,replica bf-bypass yes"));
     expect_setting(c, "bf-missing-key", "error");
     expect_setting(c, "bf-trust", "restart,replica");
     expect_setting(c, "bf-bypass", "yes");
@@ -116,10 +117,11 @@ TEST(config_refuses_bad_shield_settings_and_keeps_the_old_ones) {
     redisContext *c = client(server_start(.module_args = "bf-missing-key maybe bf-trust "
                                                          "restart,restore bf-bypass yes"));
     static const char *const bad[][2] = {
-        {"bf-missing-key", ""},   {"bf-missing-key", "1"},   {"bf-missing-key", "none"},
-        {"bf-trust", "x"},        {"bf-trust", "restart x"}, {"bf-trust", "restartfailover"},
-        {"bf-trust", "restart;"}, {"bf-bypass", ""},         {"bf-bypass", "2"},
-        {"bf-bypass", "x"},
+        {"bf-missing-key", ""},     {"bf-missing-key", "1"},
+        {"bf-missing-key", "none"}, {"bf-trust", "x"},
+        {"bf-trust", "restart x"},  {"bf-trust", "restartfailover"},
+        {"bf-trust", "restart;"},   {"bf-bypass", ""},
+        {"bf-bypass", "2"},         {"bf-bypass", "x"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_case("CONFIG SET %s '%s'", bad[i][0], bad[i][1]);

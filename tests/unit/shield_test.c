@@ -268,6 +268,9 @@ TEST(an_alarm_interrupts_the_rebuild_whatever_the_state) {
         CHECK_INT(resumes(&s, 42, (struct circumstances){.trust = TRUST_ALL}),
                   BLOOM_INTERRUPTED);
         CHECK(!shield_alarm(&s, true));
+        struct standing again = s;
+        shield_vouch(&again, now, 0, (struct era){0});
+        CHECK_INT(resumes(&again, 42, (struct circumstances){.trust = 0}), BLOOM_OK);
         shield_start(&s, 43, now, (struct era){0});
         CHECK_INT(resumes(&s, 43, (struct circumstances){.trust = 0}), BLOOM_OK);
     }
