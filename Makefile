@@ -220,7 +220,7 @@ fuzz-commands: $(MODULE) $B/commands-fuzz
 
 long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
 	LONG=1 $B/unit-tests -v rate estimate
-	$(test_server) MODULE=$(abspath $(MODULE)) LONG=1 $B/integration-tests -v large
+	$(test_server) MODULE=$(abspath $(MODULE)) LONG=1 $B/integration-tests -v large torture
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
 	for only in restore loadchunk; do \
