@@ -110,6 +110,12 @@ struct parser {
     struct vow *vow;
 };
 
+bool is_word(RedisModuleString *text, const char *word) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    return length == strlen(word) && !strcasecmp(bytes, word);
+}
+
 struct wish default_wish(RedisModuleCtx *ctx) {
     if (server_is_followed(ctx))
         return (struct wish){.kind = &kind_redisbloom,
@@ -227,14 +233,12 @@ static enum option by_first_letters(const char *text) {
 }
 
 static enum option option_at(const struct parser *p, int at) {
-    size_t length;
-    const char *text = RedisModule_StringPtrLen(p->argv[at], &length);
+    RedisModuleString *text = p->argv[at];
     for (enum option o = 0; o < UNKNOWN; o++)
-        if (p->known & BIT(o) && length == strlen(options[o].word) &&
-            !strcasecmp(text, options[o].word))
-            return o;
+        if (p->known & BIT(o) && is_word(text, options[o].word)) return o;
     bool letters = p->loose && p->known & BIT(ITEMS); /* BF.INSERT */
-    enum option loose = letters ? by_first_letters(text) : UNKNOWN;
+    enum option loose =
+        letters ? by_first_letters(RedisModule_StringPtrLen(text, NULL)) : UNKNOWN;
     return loose < UNKNOWN && p->known & BIT(loose) ? loose : UNKNOWN;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "args.h"
 #include "core/chain.h"
 #include "node.h"
 
@@ -99,11 +100,8 @@ static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 const struct kind *kind_called(RedisModuleString *name) {
-    size_t length;
-    const char *text = RedisModule_StringPtrLen(name, &length);
     for (size_t i = 0; i < KINDS; i++)
-        if (length == strlen(kinds[i]->name) && !strcasecmp(text, kinds[i]->name))
-            return kinds[i];
+        if (is_word(name, kinds[i]->name)) return kinds[i];
     return NULL;
 }
 
@@ -247,17 +245,15 @@ static int set_bypass(const char *name, int on, void *data, RedisModuleString **
 /* ---- module arguments ---- */
 
 static bool set_missing_argument(RedisModuleString *value) {
-    const char *word = RedisModule_StringPtrLen(value, NULL);
     for (size_t i = 0; i < MISSING_WORDS; i++)
-        if (!strcasecmp(word, missing_words[i]))
+        if (is_word(value, missing_words[i]))
             return settings.missing_key = (enum missing_key)i, true;
     return false;
 }
 
 static bool set_bypass_argument(RedisModuleString *value) {
-    const char *word = RedisModule_StringPtrLen(value, NULL);
-    node.bypass = !strcasecmp(word, "yes");
-    return node.bypass || !strcasecmp(word, "no");
+    node.bypass = is_word(value, "yes");
+    return node.bypass || is_word(value, "no");
 }
 
 static bool set_argument(const char *name, RedisModuleString *value) {
