@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "adding.h"
 #include "args.h"
@@ -317,9 +316,8 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argc = argc,
                         .name = argv[1],
                         .followed = server_is_followed(ctx)};
-    const char *word = RedisModule_StringPtrLen(argv[2], NULL);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (strcasecmp(word, steps[i].word) != 0) continue;
+        if (!is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */
         return steps[i].act(&r);
     }

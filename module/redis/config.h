@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config.h - the settings of the module: one table in config.c.
+/* config.h - the settings of the module: three tables in config.c.
  *
  * Every setting can be given as an argument when the module is loaded. Where
  * the server knows settings of modules (7.0), it can also be read and changed
