@@ -26,7 +26,7 @@
 struct answers {
     uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
     uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
-    uint64_t unknown[CAUSES];         /* by cause; CAUSE_NONE: "absent" */
+    uint64_t by_cause[CAUSES];        /* "unknown"; CAUSE_NONE: "absent" */
 };
 
 /* What its owner notes of a filter while it is in memory. Zero at birth, not stored;

@@ -18,7 +18,7 @@ struct settings {
     long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
     const struct kind *kind;    /* bf-kind, likewise */
     long long
-        max_filter_bytes; /* bf-max-filter-bytes: of one key; 0: what the server has */
+        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: what the server has */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
     /* bf-trust and bf-bypass are in node (node.h). */
 };
