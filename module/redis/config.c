@@ -229,6 +229,9 @@ static int get_bypass(void) {
 }
 
 static void set_bypass(int place) {
+    if (node.bypass != (place == 1))
+        RedisModule_Log(server.ctx, "warning", "bf-bypass is %s: %s.", bypass_words[place],
+                        place ? "nothing is denied here" : "filters deny what they may");
     node.bypass = place;
 }
 

@@ -184,6 +184,7 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
     for (enum cause c = CAUSE_NONE; c < CAUSES; c++)
         questions += value_of(&counters.by_cause[c]);
 
+    show(ctx, "bypass", node.bypass);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
     show(ctx, "exists_maybe", yes);
