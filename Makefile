@@ -12,6 +12,7 @@
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
 # make examples     the README's lines in C, Python and Node, against a real server
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
+# make demo         a database under attack, with Bulwark and without (two minutes; QUICK=1)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make format       rewrites the sources in house style
 # make lint         style, licences, exported symbols
@@ -30,6 +31,7 @@ SECONDS ?= 60
 SERVER ?=
 REDISMODULE_H ?= build/deps/redismodule.h
 HIREDIS := build/deps/hiredis
+POSTGRES := build/deps/postgres
 
 comma := ,
 B := build/$(if $(SAN),san-$(subst $(comma),-,$(SAN)),plain)
@@ -122,6 +124,15 @@ $B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
+# libpq may have come with libraries of its own, which it finds by our path only: RPATH, not RUNPATH.
+demo_obj := $(patsubst %.c,$B/demo/%.o,$(wildcard tests/demo/*.c))
+$B/demo/%.o: %.c | $(HIREDIS)/lib/libhiredis.a $(POSTGRES)/lib/libpq.so
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -isystem $(HIREDIS)/include -isystem $(POSTGRES)/include -c -o $@ $<
+
+$B/demo/demo: $(demo_obj) $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -Wl,--disable-new-dtags,-rpath,$(abspath $(POSTGRES))/lib -lpq -lm -lpthread
+
 .SECONDEXPANSION:
 $(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
@@ -129,13 +140,16 @@ $(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver)
 $(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ -lm -lpthread
 
+$(POSTGRES)/lib/libpq.so:
+	deps/get.sh postgres
+
 build/deps/redismodule.h:
 	deps/get.sh header
 
 $(HIREDIS)/lib/libhiredis.a:
 	deps/get.sh hiredis
 
-.PHONY: run test unit arm64 integration examples matrix servers replay fuzz libfuzzer fuzz-commands long bench
+.PHONY: run test unit arm64 integration examples matrix servers replay fuzz libfuzzer fuzz-commands long bench demo
 .PHONY: format lint clean help
 run: bulwark.so
 	@tests/run.sh
@@ -174,6 +188,9 @@ matrix: bulwark.so $B/integration-tests servers
 
 bench: $(MODULE) $B/core-bench $B/server-bench $B/guard-bench $B/pause-bench
 	@tests/bench/run.sh $B
+
+demo: $(MODULE) $B/demo/demo
+	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
 
 servers:
 	@deps/get.sh servers

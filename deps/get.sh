@@ -7,6 +7,7 @@
 #   deps/get.sh arm64         build/deps/arm64/{cc,run}: a compiler for arm64, and what runs
 #                             its programs here
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
+#   deps/get.sh postgres      build/deps/postgres/{bin/{postgres,initdb},include/libpq-fe.h,lib/libpq.so}
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
@@ -213,16 +214,97 @@ get_gnuplot() {
     begin
     [ ! -d "$deps/gnuplot" ] || return 0
     mkdir "$tmp/gnuplot"
-    if program=$(command -v gnuplot); then
+    if program=$(command -v gnuplot) && "$program" -e 'set terminal pngcairo' 2>/dev/null; then
         settings=
     else
-        unpack_tools gnuplot 'lib|gnuplot' gnuplot-nox
+        unpack_tools gnuplot 'lib|gnuplot|fonts-dejavu' 'gnuplot-nox fonts-dejavu-core'
         program=$root/usr/bin/gnuplot-nox
+        # A machine without a font can't write on pictures.
+        cat >"$tmp/gnuplot/fonts.conf" <<-END
+		<fontconfig>
+		  <dir>$root/usr/share/fonts</dir> <dir>/usr/share/fonts</dir>
+		  <cachedir>$deps/gnuplot/fonts</cachedir>
+		</fontconfig>
+		END
+        settings="${settings}FONTCONFIG_FILE=$deps/gnuplot/fonts.conf; export FONTCONFIG_FILE
+"
     fi
     printf '#!/bin/sh\n%sexec %s "$@"\n' "$settings" "$program" >"$tmp/gnuplot/gnuplot"
     chmod +x "$tmp/gnuplot/gnuplot"
     mv "$tmp/gnuplot" "$deps/gnuplot"
     echo "gnuplot: $program"
+}
+
+# The machine's own PostgreSQL: the newest server that it has, and a libpq to link with.
+system_postgres() {
+    for program in "$(command -v postgres)" /usr/lib/postgresql/*/bin/postgres; do
+        [ ! -x "$program" ] || server=$(readlink -f "$program")
+    done
+    [ "${server-}" ] && [ -x "${server%/*}/initdb" ] || return
+    headers=$(pg_config --includedir) && libraries=$(pg_config --libdir) || return
+    cat >"$tmp/probe.c" <<-END
+	#include <libpq-fe.h>
+	int main(void) { return PQlibVersion() < 100000; }
+	END
+    ${CC:-cc} -I"$headers" "$tmp/probe.c" -L"$libraries" -lpq -o "$tmp/probe" 2>/dev/null &&
+        "$tmp/probe" || return
+    write_postgres "${server%/*}" ''
+    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
+        ln -s "$headers/$header" "$tmp/postgres/include/"
+    done
+    ln -s "$libraries"/libpq.so* "$tmp/postgres/lib/"
+    echo "postgres: the machine's own, $("$server" --version)"
+}
+
+# write_postgres PROGRAMS LIBRARIES: the wrappers. The programs find their own files
+# relative to where they are, so that the folder can be moved or copied.
+write_postgres() {
+    mkdir -p "$tmp/postgres/bin" "$tmp/postgres/include" "$tmp/postgres/lib"
+    for program in postgres initdb; do
+        cat >"$tmp/postgres/bin/$program" <<-END
+		#!/bin/sh
+		here=\${0%/*}/..
+		$2exec "$1/$program" "\$@"
+		END
+        chmod +x "$tmp/postgres/bin/$program"
+    done
+}
+
+# Only what the programs and libpq are linked with: without LLVM, which compiles long queries.
+unpack_postgres() {
+    unpack_tools postgres 'lib[^l]|libl[^l]|zlib|postgresql' 'postgresql-15 libpq-dev'
+    # shellcheck disable=SC2016
+    write_postgres '$here/usr/lib/postgresql/15/bin' \
+        'LD_LIBRARY_PATH=$here/lib; export LD_LIBRARY_PATH
+'
+    cd "$tmp/postgres"
+    mkdir usr usr/lib usr/share "$tmp/all"
+    mv root/usr/lib/postgresql usr/lib/
+    mv root/usr/share/postgresql usr/share/
+    rm -r usr/lib/postgresql/15/lib/bitcode
+    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
+        mv "root/usr/include/postgresql/$header" include/
+    done
+    find root/usr/lib root/lib -maxdepth 2 -name '*.so*' ! -type d -exec cp -P {} "$tmp/all" \;
+    LD_LIBRARY_PATH=$tmp/all ldd usr/lib/postgresql/15/bin/postgres \
+        usr/lib/postgresql/15/bin/initdb "$tmp/all/libpq.so.5" |
+        sed -nE "s,^\s*([^/ ]+) => $tmp/all/.*,\1,p" | sort -u >"$tmp/linked"
+    while read -r library; do cp -L "$tmp/all/$library" lib/; done <"$tmp/linked"
+    cp -L "$tmp/all/libpq.so.5" lib/
+    ln -s libpq.so.5 lib/libpq.so
+    rm -r root
+    quiet bin/postgres --version
+    quiet bin/initdb --version
+    echo "postgres: $(bin/postgres --version), bookworm"
+}
+
+get_postgres() {
+    [ ! -d "$deps/postgres" ] || return 0
+    begin
+    [ ! -d "$deps/postgres" ] || return 0
+    mkdir "$tmp/postgres"
+    system_postgres || { rm -rf "$tmp/postgres/"*; unpack_postgres; }
+    mv "$tmp/postgres" "$deps/postgres"
 }
 
 # The machine's Python if it can use the package, else Debian's.
@@ -376,11 +458,12 @@ case $#:${1-} in
 1:hiredis) get_hiredis ;;
 1:arm64) get_arm64 ;;
 1:gnuplot) get_gnuplot ;;
+1:postgres) get_postgres ;;
 1:redis-py) get_redis_py ;;
 1:node-redis) get_node_redis ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
 esac

@@ -54,7 +54,7 @@
  *   restored from an older DUMP can't be told from what it was then.
  * - A reader refuses what it doesn't know: another version, a flag, a kind, a
  *   critical section. Of sections that are not critical it takes no notice, and
- *   a state it doesn't know answers "maybe" (value.h).
+ *   a state it doesn't know denies nothing (shield.h).
  *
  * The readers take bytes that nobody has checked. What they accept has passed
  * chain_flaw(). */

@@ -85,6 +85,8 @@ struct kind {
 
 extern const struct kind kind_lines, kind_redisbloom, kind_valkeybloom;
 
+#define KIND_IDS 4 /* one more than the largest id */
+
 /* NULL if there is no such kind. */
 const struct kind *kind_by_id(unsigned id);
 const struct kind *kind_by_name(const char *name);

@@ -38,14 +38,9 @@ enum cause shield_unknown(const struct standing *s, bool partial,
     return cause_of_doubt(own_doubt(s, here->era) & ~(unsigned)here->trust);
 }
 
-/* Or is in a state of a later version, which may mean that. */
-static bool is_vouched_for(const struct standing *s) {
-    return s->state != STATE_PLAIN && s->state != STATE_LOADING;
-}
-
 uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era) {
     unsigned doubt = s->doubt;
-    if (is_vouched_for(s)) doubt |= own_doubt(s, era);
+    if (shield_was_vouched_for(s)) doubt |= own_doubt(s, era);
     if (rebuilding) doubt |= (unsigned)rebuild_doubt(s, era) << DOUBT_REBUILD_SHIFT;
     return (uint16_t)doubt;
 }
@@ -57,7 +52,7 @@ void shield_arrive(struct standing *s, struct era era) {
 
 void shield_dumped(struct standing *s, bool rebuilding) {
     unsigned doubt = s->doubt;
-    if (is_vouched_for(s)) doubt |= DOUBT_RESTORE;
+    if (shield_was_vouched_for(s)) doubt |= DOUBT_RESTORE;
     if (rebuilding) doubt |= (unsigned)DOUBT_RESTORE << DOUBT_REBUILD_SHIFT;
     s->doubt = (uint16_t)doubt;
 }

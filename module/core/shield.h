@@ -121,6 +121,12 @@ static inline bool shield_may_refuse(const struct standing *s) {
     return s->state == STATE_PLAIN;
 }
 
+/* Whether somebody has vouched for it, as far as its state tells: one of a later version
+ * may mean that. */
+static inline bool shield_was_vouched_for(const struct standing *s) {
+    return s->state != STATE_PLAIN && s->state != STATE_LOADING;
+}
+
 /* Doubt as it has to be stored: what was, and what has come since. */
 uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era);
 
@@ -149,11 +155,10 @@ void shield_start(struct standing *s, uint64_t token, int64_t now, struct era er
 enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
                                 const struct circumstances *here);
 
-/* Has the rebuild with this token been committed, and is it live and ready? */
+/* Has the rebuild with this token been committed, and is it live? */
 static inline bool shield_was_committed(const struct standing *s, bool rebuilding,
                                         uint64_t token) {
-    return !rebuilding && token != 0 && s->rebuild_token == token &&
-           s->state == STATE_READY;
+    return !rebuilding && token != 0 && s->rebuild_token == token;
 }
 
 /* The rebuild takes over. Vouching is a step of its own. */

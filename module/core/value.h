@@ -26,7 +26,7 @@
 struct answers {
     uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
     uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
-    uint64_t unknown[CAUSES];         /* by cause; CAUSE_NONE: "absent" */
+    uint64_t by_cause[CAUSES];        /* "unknown"; CAUSE_NONE: "absent" */
 };
 
 /* What its owner notes of a filter while it is in memory. Zero at birth, not stored;
@@ -35,7 +35,7 @@ struct notes {
     struct answers answers;
     int64_t last_load;    /* of the rebuild: Unix time in ms; 0: none yet */
     bool told_full;       /* the log has been told that it is over capacity */
-    bool unlinked;        /* its key was taken away */
+    uint32_t unlinked;    /* when its key was taken away; 0: never */
     uint8_t rebuild_slot; /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;  /* the era in which it was counted as ready; 0: it wasn't */
 };

@@ -116,9 +116,11 @@ static void note_overfull(struct adding *a) {
     count(&counters.overfull, a->overfull);
     if (a->v->notes.told_full) return;
     a->v->notes.told_full = true;
+    char shown[SHOWN_MAX + 1];
     RedisModule_Log(a->ctx, "warning",
-                    "A filter is over capacity: it may not grow, and doesn't refuse items "
-                    "since it is relied on. Its error rate rises: see BF.INFO key FULL.");
+                    "The filter %s is over capacity: it may not grow, and doesn't refuse "
+                    "items since it is relied on. Its error rate rises: see BF.INFO FULL.",
+                    server_printable(a->name, shown));
 }
 
 enum bloom_status add_items(struct adding *a) {

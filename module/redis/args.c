@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "args.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,51 +9,12 @@
 #include "core/codec_valkeybloom.h"
 #include "core/redisbloom.h"
 #include "core/valkeybloom.h"
+#include "options.h"
 #include "reply.h"
 
-enum option {
-    CAPACITY,
-    ERROR,
-    EXPANSION,
-    KIND,
-    TIGHTENING,
-    SEED,
-    EX,
-    PXAT,
-    SINCE,
-    XX,
-    LOADING,
-    READY,
-    NOCREATE,
-    NONSCALING,
-    ITEMS,
-    UNKNOWN
-};
+#define BIT(o) OPTION_BIT(OPTION_##o)
 
-static const struct {
-    const char *word;
-    bool has_value;
-} options[] = {
-    [CAPACITY] = {"CAPACITY", true},
-    [ERROR] = {"ERROR", true},
-    [EXPANSION] = {"EXPANSION", true},
-    [KIND] = {"KIND", true},
-    [TIGHTENING] = {"TIGHTENING", true},
-    [SEED] = {"SEED", true},
-    [NOCREATE] = {"NOCREATE", false},
-    [NONSCALING] = {"NONSCALING", false},
-    [ITEMS] = {"ITEMS", false},
-    [EX] = {"EX", true},
-    [PXAT] = {"PXAT", true},
-    [SINCE] = {"SINCE", true},
-    [XX] = {"XX", false},
-    [LOADING] = {"LOADING", false},
-    [READY] = {"READY", false},
-};
-
-/* Options as a set. */
-#define BIT(o) (1u << (o))
-
+/* Which options each command has. */
 #define RESERVE_OPTIONS                                                                    \
     (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY))
 #define INSERT_OPTIONS                                                                     \
@@ -67,48 +27,18 @@ static const struct {
 #define COMMIT_OPTIONS    BIT(EX)
 #define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE)) /* of both, in our stream only */
 
-/* What RedisBloom says, which differs between its commands, and what we say in commands
- * that it doesn't have. A %s stands for the option. */
-struct dialect {
-    const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
-    const char *no_value; /* NULL: the server's words for a wrong number of arguments */
-};
-
-static const struct dialect reserve_dialect = {
-    .bad_error_rate = "ERR bad error rate",
-    .bad_capacity = "ERR bad capacity",
-    .bad_expansion = "ERR bad expansion",
-    .no_value = "ERR no expansion",
-    .unknown = "ERR unknown option '%s'",
-};
-
-static const struct dialect insert_dialect = {
-    .bad_error_rate = "Bad error rate",
-    .bad_capacity = "Bad capacity",
-    .bad_expansion = "Bad expansion",
-    .unknown = "Unknown argument received",
-};
-
-static const struct dialect own_dialect = {
-    .bad_error_rate = "ERR bad error rate",
-    .bad_capacity = "ERR bad capacity",
-    .bad_expansion = "ERR bad expansion",
-    .no_value = "ERR option '%s' needs a value",
-    .unknown = "ERR unknown option '%s'",
-};
-
-/* The options of one command line, while they are being read. */
+/* The options of one command line, and what becomes of them. */
 struct parser {
-    RedisModuleCtx *ctx;
-    RedisModuleString **argv;
-    int argc, at;
-    bool loose;     /* as RedisBloom reads */
-    unsigned known; /* the options that the command has */
-    const struct dialect *dialect;
-    bool seen[UNKNOWN];
+    struct options in;
     struct wish *wish;
     struct vow *vow;
 };
+
+bool is_word(RedisModuleString *text, const char *word) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    return length == strlen(word) && !strcasecmp(bytes, word);
+}
 
 struct wish default_wish(RedisModuleCtx *ctx) {
     if (server_is_followed(ctx))
@@ -128,35 +58,36 @@ struct wish default_wish(RedisModuleCtx *ctx) {
 
 static bool read_error_rate(struct parser *p, RedisModuleString *text) {
     if (RedisModule_StringToDouble(text, &p->wish->error) != REDISMODULE_OK)
-        return reply_error(p->ctx, p->dialect->bad_error_rate), false;
+        return reply_error(p->in.ctx, p->in.dialect->bad_error_rate), false;
     if (!(p->wish->error > 0 && p->wish->error < 1))
-        return reply_refusal(p->ctx, BLOOM_BAD_ERROR_RATE), false;
+        return reply_refusal(p->in.ctx, BLOOM_BAD_ERROR_RATE), false;
     return true;
 }
 
 static bool read_capacity(struct parser *p, RedisModuleString *text) {
     long long *capacity = &p->wish->capacity;
     if (RedisModule_StringToLongLong(text, capacity) != REDISMODULE_OK)
-        return reply_error(p->ctx, p->dialect->bad_capacity), false;
+        return reply_error(p->in.ctx, p->in.dialect->bad_capacity), false;
     if (*capacity < 1 || *capacity > (long long)CHAIN_CAPACITY_MAX)
-        return reply_refusal(p->ctx, BLOOM_BAD_CAPACITY), false;
+        return reply_refusal(p->in.ctx, BLOOM_BAD_CAPACITY), false;
     return true;
 }
 
 static bool read_expansion(struct parser *p, RedisModuleString *text) {
     long long *expansion = &p->wish->expansion;
     if (RedisModule_StringToLongLong(text, expansion) != REDISMODULE_OK)
-        return reply_error(p->ctx, p->dialect->bad_expansion), false;
+        return reply_error(p->in.ctx, p->in.dialect->bad_expansion), false;
     /* Other masters have had other limits. */
-    if (*expansion < 0 || *expansion > (p->loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
-        return reply_error(p->ctx, "ERR expansion must be in the range [0, 32768]"), false;
+    if (*expansion < 0 || *expansion > (p->in.loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
+        return reply_error(p->in.ctx, "ERR expansion must be in the range [0, 32768]"),
+               false;
     p->wish->growth = *expansion;
     return true;
 }
 
 static bool read_kind(struct parser *p, RedisModuleString *text) {
     const struct kind *kind = kind_called(text);
-    if (!kind) return reply_option_error(p->ctx, "ERR unknown kind '%s'", text), false;
+    if (!kind) return reply_option_error(p->in.ctx, "ERR unknown kind '%s'", text), false;
     p->wish->kind = kind;
     return true;
 }
@@ -174,7 +105,7 @@ static bool read_tightening(struct parser *p, RedisModuleString *text) {
     double *ratio = &p->wish->tightening;
     if (RedisModule_StringToDouble(text, ratio) != REDISMODULE_OK ||
         !(*ratio > 0 && *ratio < 1))
-        return reply_error(p->ctx, "ERR bad tightening ratio"), false;
+        return reply_error(p->in.ctx, "ERR bad tightening ratio"), false;
     wish_for_valkeybloom(p);
     return true;
 }
@@ -183,19 +114,19 @@ static bool read_seed(struct parser *p, RedisModuleString *text) {
     size_t length;
     const char *seed = RedisModule_StringPtrLen(text, &length);
     if (length != VALKEYBLOOM_SEED_LENGTH)
-        return reply_error(p->ctx, "ERR invalid seed"), false;
+        return reply_error(p->in.ctx, "ERR invalid seed"), false;
     wish_for_valkeybloom(p);
     valkeybloom_read_seed((const unsigned char *)seed, &p->wish->seed[0],
                           &p->wish->seed[1]);
-    server_hide_argument(p->ctx, p->at - 1);
+    server_hide_argument(p->in.ctx, p->in.at - 1);
     return true;
 }
 
 static bool read_time(struct parser *p, RedisModuleString *text, int64_t *ms) {
     long long time;
     if (RedisModule_StringToLongLong(text, &time) != REDISMODULE_OK)
-        return reply_error(p->ctx, "ERR value is not an integer or out of range"), false;
-    if (time <= 0) return reply_error(p->ctx, "ERR invalid lease time"), false;
+        return reply_error(p->in.ctx, "ERR value is not an integer or out of range"), false;
+    if (time <= 0) return reply_error(p->in.ctx, "ERR invalid lease time"), false;
     *ms = time;
     return true;
 }
@@ -204,89 +135,36 @@ static bool read_seconds(struct parser *p, RedisModuleString *text) {
     int64_t seconds;
     if (!read_time(p, text, &seconds)) return false;
     if (seconds > (INT64_MAX - p->vow->now) / 1000)
-        return reply_error(p->ctx, "ERR invalid lease time"), false;
+        return reply_error(p->in.ctx, "ERR invalid lease time"), false;
     p->vow->lease = p->vow->now + 1000 * seconds;
     return true;
 }
 
 /* ---- options ---- */
 
-static enum option by_first_letters(const char *text) {
-    switch (tolower((unsigned char)text[0])) {
-    case 'i':
-        return ITEMS;
-    case 'c':
-        return CAPACITY;
-    case 'e':
-        return tolower((unsigned char)text[1]) == 'r' ? ERROR : EXPANSION;
-    case 'n':
-        return text[1] && tolower((unsigned char)text[2]) == 'c' ? NOCREATE : NONSCALING;
-    default:
-        return UNKNOWN;
-    }
-}
-
-static enum option option_at(const struct parser *p, int at) {
-    size_t length;
-    const char *text = RedisModule_StringPtrLen(p->argv[at], &length);
-    for (enum option o = 0; o < UNKNOWN; o++)
-        if (p->known & BIT(o) && length == strlen(options[o].word) &&
-            !strcasecmp(text, options[o].word))
-            return o;
-    bool letters = p->loose && p->known & BIT(ITEMS); /* BF.INSERT */
-    enum option loose = letters ? by_first_letters(text) : UNKNOWN;
-    return loose < UNKNOWN && p->known & BIT(loose) ? loose : UNKNOWN;
-}
-
-/* The value after the option at p->at, or NULL: then the error has been replied. */
-static RedisModuleString *value_of_option(struct parser *p) {
-    if (p->at + 1 < p->argc) return p->argv[++p->at];
-    if (p->dialect->no_value)
-        reply_option_error(p->ctx, p->dialect->no_value, p->argv[p->at]);
-    else
-        RedisModule_WrongArity(p->ctx);
-    return NULL;
-}
-
-static bool refuse_unknown(struct parser *p) {
-    if (p->loose) return true;
-    reply_option_error(p->ctx, p->dialect->unknown, p->argv[p->at]);
-    return false;
-}
-
-/* Reads the option at p->at with its value, and leaves p->at after both. */
-static bool read_option(struct parser *p, enum option o) {
-    RedisModuleString *value = NULL;
-    if (o == UNKNOWN) {
-        if (!refuse_unknown(p)) return false;
-        p->at++;
-        return true;
-    }
-    if (p->seen[o] && !p->loose)
-        return reply_option_error(p->ctx, "ERR option '%s' given twice", p->argv[p->at]),
-               false;
-    p->seen[o] = true;
-
-    if (options[o].has_value && !(value = value_of_option(p))) return false;
-    p->at++;
+/* Reads the option that p->in is at, and its value. */
+static bool read_option(struct parser *p) {
+    enum option o;
+    RedisModuleString *value;
+    if (!next_option(&p->in, &o, &value)) return false;
     switch (o) {
-    case CAPACITY:
+    case OPTION_CAPACITY:
         return read_capacity(p, value);
-    case ERROR:
+    case OPTION_ERROR:
         return read_error_rate(p, value);
-    case EXPANSION:
+    case OPTION_EXPANSION:
         return read_expansion(p, value);
-    case KIND:
+    case OPTION_KIND:
         return read_kind(p, value);
-    case TIGHTENING:
+    case OPTION_TIGHTENING:
         return read_tightening(p, value);
-    case SEED:
+    case OPTION_SEED:
         return read_seed(p, value);
-    case EX:
+    case OPTION_EX:
         return read_seconds(p, value);
-    case PXAT:
+    case OPTION_PXAT:
         return read_time(p, value, &p->vow->lease);
-    case SINCE:
+    case OPTION_SINCE:
         return read_time(p, value, &p->vow->now);
     default:
         return true;
@@ -295,85 +173,85 @@ static bool read_option(struct parser *p, enum option o) {
 
 /* NONSCALING goes with no EXPANSION but 0, which says the same. */
 static bool settle_expansion(struct parser *p) {
-    if (!p->seen[NONSCALING]) return true;
-    if (p->seen[EXPANSION] && p->wish->expansion != 0 && !p->loose)
-        return reply_error(p->ctx, "Nonscaling filters cannot expand"), false;
+    if (!p->in.seen[OPTION_NONSCALING]) return true;
+    if (p->in.seen[OPTION_EXPANSION] && p->wish->expansion != 0 && !p->in.loose)
+        return reply_error(p->in.ctx, "Nonscaling filters cannot expand"), false;
     p->wish->expansion = 0;
     return true;
 }
 
 bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                   struct wish *wish) {
-    struct parser p = {.ctx = ctx,
-                       .argv = argv,
-                       .argc = argc,
-                       .at = 4,
-                       .wish = wish,
-                       .loose = server_is_followed(ctx),
-                       .known = RESERVE_OPTIONS,
-                       .dialect = &reserve_dialect};
+    struct parser p = {.in = {.ctx = ctx,
+                              .argv = argv,
+                              .argc = argc,
+                              .at = 4,
+                              .loose = server_is_followed(ctx),
+                              .known = RESERVE_OPTIONS,
+                              .dialect = &reserve_dialect},
+                       .wish = wish};
     *wish = default_wish(ctx);
     if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
-    while (p.at < argc)
-        if (!read_option(&p, option_at(&p, p.at))) return false;
-    if (p.seen[LOADING] && p.seen[READY])
+    while (p.in.at < argc)
+        if (!read_option(&p)) return false;
+    if (p.in.seen[OPTION_LOADING] && p.in.seen[OPTION_READY])
         return reply_error(ctx, "ERR a filter is LOADING or READY, not both"), false;
-    if (p.seen[LOADING]) wish->state = STATE_LOADING;
-    if (p.seen[READY]) wish->state = STATE_READY;
+    if (p.in.seen[OPTION_LOADING]) wish->state = STATE_LOADING;
+    if (p.in.seen[OPTION_READY]) wish->state = STATE_READY;
     return settle_expansion(&p);
 }
 
 bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                  struct insert *insert) {
-    struct parser p = {.ctx = ctx,
-                       .argv = argv,
-                       .argc = argc,
-                       .at = 2,
-                       .wish = &insert->wish,
-                       .loose = server_is_followed(ctx),
-                       .known = INSERT_OPTIONS,
-                       .dialect = &insert_dialect};
-    if (p.loose) p.known |= VALKEYBLOOM_OPTIONS;
+    struct parser p = {.in = {.ctx = ctx,
+                              .argv = argv,
+                              .argc = argc,
+                              .at = 2,
+                              .loose = server_is_followed(ctx),
+                              .known = INSERT_OPTIONS,
+                              .dialect = &insert_dialect},
+                       .wish = &insert->wish};
+    if (p.in.loose) p.in.known |= VALKEYBLOOM_OPTIONS;
     insert->wish = default_wish(ctx);
-    while (p.at < argc && !p.seen[ITEMS])
-        if (!read_option(&p, option_at(&p, p.at))) return false;
+    while (p.in.at < argc && !p.in.seen[OPTION_ITEMS])
+        if (!read_option(&p)) return false;
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
-    if (p.at == argc && !without_items) return RedisModule_WrongArity(ctx), false;
+    if (p.in.at == argc && !without_items) return RedisModule_WrongArity(ctx), false;
 
-    insert->create = !p.seen[NOCREATE];
-    insert->first_item = p.at;
+    insert->create = !p.in.seen[OPTION_NOCREATE];
+    insert->first_item = p.in.at;
     return settle_expansion(&p);
 }
 
 bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
               bool may_renew, struct vow *vow) {
-    struct parser p = {.ctx = ctx,
-                       .argv = argv,
-                       .argc = argc,
-                       .at = at,
-                       .vow = vow,
-                       .known = may_renew ? READY_OPTIONS : COMMIT_OPTIONS,
-                       .dialect = &own_dialect};
+    struct parser p = {.in = {.ctx = ctx,
+                              .argv = argv,
+                              .argc = argc,
+                              .at = at,
+                              .known = may_renew ? READY_OPTIONS : COMMIT_OPTIONS,
+                              .dialect = &own_dialect},
+                       .vow = vow};
     *vow = (struct vow){.now = RedisModule_Milliseconds()};
-    if (server_is_followed(ctx)) p.known |= FOLLOWING_OPTIONS;
-    while (p.at < argc)
-        if (!read_option(&p, option_at(&p, p.at))) return false;
-    if (p.seen[EX] && p.seen[PXAT])
+    if (server_is_followed(ctx)) p.in.known |= FOLLOWING_OPTIONS;
+    while (p.in.at < argc)
+        if (!read_option(&p)) return false;
+    if (p.in.seen[OPTION_EX] && p.in.seen[OPTION_PXAT])
         return reply_error(ctx, "ERR EX and PXAT can't be given together"), false;
-    vow->renew = p.seen[XX];
+    vow->renew = p.in.seen[OPTION_XX];
     return true;
 }
 
 bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                 struct wish *wish) {
-    struct parser p = {.ctx = ctx,
-                       .argv = argv,
-                       .argc = argc,
-                       .at = at,
-                       .wish = wish,
-                       .known = START_OPTIONS,
-                       .dialect = &own_dialect};
-    while (p.at < argc)
-        if (!read_option(&p, option_at(&p, p.at))) return false;
+    struct parser p = {.in = {.ctx = ctx,
+                              .argv = argv,
+                              .argc = argc,
+                              .at = at,
+                              .known = START_OPTIONS,
+                              .dialect = &own_dialect},
+                       .wish = wish};
+    while (p.in.at < argc)
+        if (!read_option(&p)) return false;
     return settle_expansion(&p);
 }

@@ -12,6 +12,9 @@
 #include "server.h"
 #include "vouch.h"
 
+/* Is it that word, in any case, and nothing after it? A zero byte ends no argument. */
+bool is_word(RedisModuleString *text, const char *word);
+
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * False if the arguments are wrong: then the error has been replied. */
 bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,

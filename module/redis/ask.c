@@ -32,8 +32,8 @@ void reply_words(RedisModuleCtx *ctx, struct value *v, RedisModuleString **strin
         RedisModule_ReplyWithSimpleString(ctx, word_for(maybe[i], cause));
     }
     count(&counters.maybe, found);
-    count(&counters.unknown[cause], n - found);
+    count(&counters.by_cause[cause], n - found);
     if (!v) return;
     v->notes.answers.maybe += found;
-    v->notes.answers.unknown[cause] += n - found;
+    v->notes.answers.by_cause[cause] += n - found;
 }

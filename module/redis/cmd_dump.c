@@ -174,6 +174,8 @@ static struct chain *chain_to_complete(const struct value *v) {
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
     uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->v) return BLOOM_NOT_FOUND;
+    *why = "somebody has vouched for it: a piece may be older than that";
+    if (!l->followed && shield_was_vouched_for(&l->v->standing)) return BLOOM_CORRUPT;
     struct chain *c = chain_to_complete(l->v);
     bool foreign = c->kind == &kind_redisbloom;
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&

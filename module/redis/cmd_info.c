@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "args.h"
 #include "cmd_info.h"
 #include "commands.h"
 #include "core/redisbloom.h"
@@ -64,12 +64,8 @@ static void reply_field(RedisModuleCtx *ctx, const struct field *field,
 }
 
 static const struct field *field_by_selector(RedisModuleString *text) {
-    size_t length;
-    const char *selector = RedisModule_StringPtrLen(text, &length);
     for (size_t i = 0; i < INFO_FIELDS; i++)
-        if (length == strlen(fields[i].selector) &&
-            !strcasecmp(selector, fields[i].selector))
-            return &fields[i];
+        if (is_word(text, fields[i].selector)) return &fields[i];
     return NULL;
 }
 
@@ -91,10 +87,6 @@ void reply_info_fields(RedisModuleCtx *ctx, const struct value *v) {
         reply_field(ctx, &fields[i], v->live);
 }
 
-static bool is_full(RedisModuleString *text) {
-    return strcasecmp(RedisModule_StringPtrLen(text, NULL), "FULL") == 0;
-}
-
 /* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | FULL]
  * All five numbers, or one of them, or all that may be known. */
 int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -103,7 +95,7 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct value *v;
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
     if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
-    if (argc == 3 && is_full(argv[2])) {
+    if (argc == 3 && is_word(argv[2], "FULL")) {
         reply_full(ctx, v);
         return REDISMODULE_OK;
     }

@@ -147,8 +147,7 @@ static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t m
     if (ms == 0)
         field_nil(ctx, name);
     else
-        reply_name(ctx, name),
-            RedisModule_ReplyWithLongLong(ctx, (RedisModule_Milliseconds() - ms) / 1000);
+        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, server_seconds_since(ms));
 }
 
 static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
@@ -173,12 +172,12 @@ static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
     reply_map(ctx, 5);
     field_number(ctx, "exists_no", a->exists_no);
     field_number(ctx, "exists_maybe", a->exists_maybe);
-    field_number(ctx, "absent", a->unknown[CAUSE_NONE]);
+    field_number(ctx, "absent", a->by_cause[CAUSE_NONE]);
     field_number(ctx, "maybe", a->maybe);
     reply_name(ctx, "unknown");
     reply_map(ctx, CAUSES - 1);
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
-        field_number(ctx, cause_name(c), a->unknown[c]);
+        field_number(ctx, cause_name(c), a->by_cause[c]);
 }
 
 void reply_full(RedisModuleCtx *ctx, const struct value *v) {

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "adding.h"
 #include "args.h"
@@ -204,9 +203,10 @@ static int load(struct rebuild *r) {
     a.added = RedisModule_Alloc(a.n);
     add_items(&a);
     RedisModule_Free(a.added);
-    r->v->standing.rebuild_received += a.n;
+    uint64_t *received = &r->v->standing.rebuild_received;
+    *received += a.n < UINT64_MAX - *received ? a.n : UINT64_MAX - *received;
     r->v->notes.last_load = RedisModule_Milliseconds();
-    reply_count(r->ctx, r->v->standing.rebuild_received);
+    reply_count(r->ctx, *received);
     announce_adding(&a);
     return REDISMODULE_OK;
 }
@@ -316,9 +316,8 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argc = argc,
                         .name = argv[1],
                         .followed = server_is_followed(ctx)};
-    const char *word = RedisModule_StringPtrLen(argv[2], NULL);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (strcasecmp(word, steps[i].word) != 0) continue;
+        if (!is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */
         return steps[i].act(&r);
     }

@@ -197,6 +197,8 @@ static RedisModuleCommandArg no_args[] = {{0}};
 
 static RedisModuleCommandKeySpec key_read[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS, 0);
+static RedisModuleCommandKeySpec key_updated[] =
+    KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_UPDATE, 0);
 static RedisModuleCommandKeySpec keys_read[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS, 1);
 static RedisModuleCommandKeySpec no_keys[] = {{0}};
@@ -246,10 +248,10 @@ static const struct doc {
      "Returns what is cached under a key and, if nothing is, what a Bloom filter says of "
      "an item.",
      "O(L), where L is the number of layers", keys_read, guard_args, ANSWER_TIPS},
-    {"bf.ready", -2, "Vouches that every item is in a Bloom filter.", "O(1)", key_written,
+    {"bf.ready", -2, "Vouches that every item is in a Bloom filter.", "O(1)", key_updated,
      ready_args, NULL},
     {"bf.loading", 2, "Makes a Bloom filter deny nothing until BF.READY.", "O(1)",
-     key_written, key_args, NULL},
+     key_updated, key_args, NULL},
     {"bf.rebuild", -3, "Replaces a Bloom filter by another one while it is in use.",
      "O(N*L) to load or check N items, where L is the number of layers; else O(1)",
      key_written, rebuild_args, NULL},

@@ -2,8 +2,8 @@
 /* commands.h - every command: one table in commands.c.
  *
  * The handlers are in cmd_*.c, one file a family. Each goes through the same
- * steps in the same order: arity, options, look up, act, tell (replicas,
- * watchers, listeners), reply. */
+ * steps in the same order: arity, options, look up, act, tell replicas, tell
+ * watchers and listeners, reply (which may come before the last). */
 #ifndef BULWARK_COMMANDS_H
 #define BULWARK_COMMANDS_H
 

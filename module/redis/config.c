@@ -2,15 +2,15 @@
 #include "config.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "args.h"
 #include "core/chain.h"
 #include "node.h"
 
+/* The texts among the settings come from their table, in config_load. */
 struct settings settings = {
-    .error_rate = 0.01,
     .initial_size = 100,
     .expansion_factor = 2,
     .kind = &kind_lines,
@@ -21,7 +21,12 @@ struct settings settings = {
 /* Not in the 7.0 header; means this only where server.plain_settings. */
 #define CONFIG_UNPREFIXED (1u << 9)
 
-/* ---- the settings that are whole numbers ---- */
+/* Of each of the three sorts: its table; read_*, which takes a module argument and says
+ * false, with nothing changed, if it is wrong; then what CONFIG calls, and registration.
+ * What LoadConfigs does not find in the server's file it sets to the default that was
+ * registered: an argument has to be that default. */
+
+/* ---- whole numbers ---- */
 
 struct number {
     const char *name;
@@ -50,126 +55,44 @@ static long long get_number(const char *name, void *data) {
 static int set_number(const char *name, long long value, void *data,
                       RedisModuleString **error) {
     (void)name;
-    (void)error; /* the server has checked the range */
+    (void)error; /* the range has been checked */
     *((const struct number *)data)->value = value;
     return REDISMODULE_OK;
 }
 
-/* ---- the error rate: the server has no settings that are fractions ---- */
+static bool read_number(const struct number *n, RedisModuleString *text) {
+    long long value;
+    if (RedisModule_StringToLongLong(text, &value) != REDISMODULE_OK) return false;
+    if (value < n->min || value > n->max) return false;
+    return set_number(n->name, value, (void *)n, NULL) == REDISMODULE_OK;
+}
 
-#define RATE_NAME     "bf-error-rate"
-#define RATE_OLD_NAME "ERROR_RATE"
+static int register_number(RedisModuleCtx *ctx, const struct number *n, unsigned flags) {
+    return RedisModule_RegisterNumericConfig(ctx, n->name, *n->value, n->flags | flags,
+                                             n->min, n->max, get_number, set_number, NULL,
+                                             (void *)n);
+}
 
-/* As it was written: CONFIG GET and CONFIG REWRITE give the user's own digits. */
-static RedisModuleString *rate_text;
+/* ---- texts, kept as they were written: CONFIG GET gives the user's own digits ---- */
 
-static bool set_rate_text(RedisModuleString *text) {
+struct text {
+    const char *name;
+    const char *old_name; /* RedisBloom's argument, or NULL */
+    const char *at_first;
+    bool (*take)(RedisModuleString *text); /* acts on it; false: it means nothing */
+    const char *must_be;                   /* what CONFIG SET says then */
+    RedisModuleString *written;
+};
+
+/* The server has no settings that are fractions. */
+static bool take_rate(RedisModuleString *text) {
     double rate;
     if (RedisModule_StringToDouble(text, &rate) != REDISMODULE_OK ||
         !(rate > 0 && rate < 1))
         return false;
     settings.error_rate = rate;
-    if (rate_text) RedisModule_FreeString(NULL, rate_text);
-    rate_text = RedisModule_CreateStringFromString(NULL, text);
     return true;
 }
-
-static RedisModuleString *get_rate(const char *name, void *data) {
-    (void)name;
-    (void)data;
-    return rate_text;
-}
-
-static int set_rate(const char *name, RedisModuleString *value, void *data,
-                    RedisModuleString **error) {
-    (void)name;
-    (void)data;
-    if (set_rate_text(value)) return REDISMODULE_OK;
-    *error = RedisModule_CreateStringPrintf(NULL, "must be a number between 0 and 1");
-    return REDISMODULE_ERR;
-}
-
-/* ---- the kind: one of a few words, numbered by their ids ---- */
-
-#define KIND_NAME "bf-kind"
-
-static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                           &kind_valkeybloom};
-
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-const struct kind *kind_called(RedisModuleString *name) {
-    size_t length;
-    const char *text = RedisModule_StringPtrLen(name, &length);
-    for (size_t i = 0; i < KINDS; i++)
-        if (length == strlen(kinds[i]->name) && !strcasecmp(text, kinds[i]->name))
-            return kinds[i];
-    return NULL;
-}
-
-static int get_kind(const char *name, void *data) {
-    (void)name;
-    (void)data;
-    return settings.kind->id;
-}
-
-static int set_kind(const char *name, int id, void *data, RedisModuleString **error) {
-    (void)name;
-    (void)data;
-    (void)error; /* the server knows which there are */
-    settings.kind = kind_by_id((unsigned)id);
-    return REDISMODULE_OK;
-}
-
-static int register_kind(RedisModuleCtx *ctx, unsigned unprefixed) {
-    const char *names[KINDS];
-    int ids[KINDS];
-    for (size_t i = 0; i < KINDS; i++) {
-        names[i] = kinds[i]->name;
-        ids[i] = kinds[i]->id;
-    }
-    return RedisModule_RegisterEnumConfig(ctx, KIND_NAME, settings.kind->id, unprefixed,
-                                          names, ids, KINDS, get_kind, set_kind, NULL,
-                                          NULL);
-}
-
-/* ---- what a missing filter means: words, in the order of enum missing_key ---- */
-
-#define MISSING_NAME "bf-missing-key"
-
-static const char *const missing_words[] = {"absent", "maybe", "error"};
-
-#define MISSING_WORDS (sizeof missing_words / sizeof *missing_words)
-
-static int get_missing(const char *name, void *data) {
-    (void)name;
-    (void)data;
-    return (int)settings.missing_key;
-}
-
-static int set_missing(const char *name, int id, void *data, RedisModuleString **error) {
-    (void)name;
-    (void)data;
-    (void)error; /* the server knows which there are */
-    settings.missing_key = (enum missing_key)id;
-    return REDISMODULE_OK;
-}
-
-static int register_missing(RedisModuleCtx *ctx, unsigned unprefixed) {
-    const char *names[MISSING_WORDS];
-    int ids[MISSING_WORDS];
-    for (size_t i = 0; i < MISSING_WORDS; i++) {
-        names[i] = missing_words[i];
-        ids[i] = (int)i;
-    }
-    return RedisModule_RegisterEnumConfig(ctx, MISSING_NAME, (int)settings.missing_key,
-                                          unprefixed, names, ids, MISSING_WORDS,
-                                          get_missing, set_missing, NULL, NULL);
-}
-
-/* ---- what is trusted: words with spaces or commas between them ---- */
-
-#define TRUST_NAME "bf-trust"
 
 static const struct {
     const char *word;
@@ -183,9 +106,6 @@ static const struct {
 
 #define TRUSTS (sizeof trusts / sizeof *trusts)
 
-/* As it was written. */
-static RedisModuleString *trust_text;
-
 static uint16_t trust_called(const char *word, size_t length) {
     for (size_t i = 0; i < TRUSTS; i++)
         if (length == strlen(trusts[i].word) && !strncasecmp(word, trusts[i].word, length))
@@ -193,7 +113,8 @@ static uint16_t trust_called(const char *word, size_t length) {
     return 0;
 }
 
-static bool set_trust_text(RedisModuleString *text) {
+/* Words with spaces or commas between them. */
+static bool take_trust(RedisModuleString *text) {
     static const char between[] = " ,";
     const char *at = RedisModule_StringPtrLen(text, NULL);
     uint16_t trust = 0;
@@ -205,90 +126,168 @@ static bool set_trust_text(RedisModuleString *text) {
         at += length;
     }
     node.trust = trust;
-    if (trust_text) RedisModule_FreeString(NULL, trust_text);
-    trust_text = RedisModule_CreateStringFromString(NULL, text);
     return true;
 }
 
-static RedisModuleString *get_trust(const char *name, void *data) {
-    (void)name;
-    (void)data;
-    return trust_text;
+static struct text texts[] = {
+    {"bf-error-rate", "ERROR_RATE", "0.01", take_rate, "must be a number between 0 and 1",
+     NULL},
+    {"bf-trust", NULL, "", take_trust,
+     "must be of the words restart, failover, replica and restore", NULL},
+};
+
+#define TEXTS (sizeof texts / sizeof *texts)
+
+static bool read_text(struct text *t, RedisModuleString *text) {
+    if (!t->take(text)) return false;
+    if (t->written) RedisModule_FreeString(NULL, t->written);
+    t->written = RedisModule_CreateStringFromString(NULL, text);
+    return true;
 }
 
-static int set_trust(const char *name, RedisModuleString *value, void *data,
-                     RedisModuleString **error) {
+static void start_text(struct text *t) {
+    RedisModuleString *text =
+        RedisModule_CreateString(NULL, t->at_first, strlen(t->at_first));
+    read_text(t, text);
+    RedisModule_FreeString(NULL, text);
+}
+
+static RedisModuleString *get_text(const char *name, void *data) {
     (void)name;
-    (void)data;
-    if (set_trust_text(value)) return REDISMODULE_OK;
-    *error = RedisModule_CreateStringPrintf(
-        NULL, "must be of the words restart, failover, replica and restore");
+    return ((const struct text *)data)->written;
+}
+
+static int set_text(const char *name, RedisModuleString *value, void *data,
+                    RedisModuleString **error) {
+    (void)name;
+    struct text *t = data;
+    if (read_text(t, value)) return REDISMODULE_OK;
+    *error = RedisModule_CreateStringPrintf(NULL, "%s", t->must_be);
     return REDISMODULE_ERR;
 }
 
-/* ---- the bypass ---- */
+static int register_text(RedisModuleCtx *ctx, struct text *t, unsigned flags) {
+    return RedisModule_RegisterStringConfig(ctx, t->name,
+                                            RedisModule_StringPtrLen(t->written, NULL),
+                                            flags, get_text, set_text, NULL, t);
+}
 
-#define BYPASS_NAME "bf-bypass"
+/* ---- choices: one of a few words ---- */
 
-static int get_bypass(const char *name, void *data) {
-    (void)name;
-    (void)data;
+/* Places count from 0 in words; the server calls them the words' values. */
+struct choice {
+    const char *name;
+    const char **words;
+    int n;
+    int (*get)(void); /* the place of the word that holds */
+    void (*set)(int place);
+};
+
+static const int places[] = {0, 1, 2}; /* as many as the longest list has */
+
+#define PLACES ((int)(sizeof places / sizeof *places))
+
+static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
+                                           &kind_valkeybloom};
+
+#define KINDS ((int)(sizeof kinds / sizeof *kinds))
+
+static const char *kind_words[KINDS]; /* their names, in their order: config_load */
+
+const struct kind *kind_called(RedisModuleString *name) {
+    for (int i = 0; i < KINDS; i++)
+        if (is_word(name, kinds[i]->name)) return kinds[i];
+    return NULL;
+}
+
+static int get_kind(void) {
+    int place = 0;
+    while (kinds[place] != settings.kind)
+        place++;
+    return place;
+}
+
+static void set_kind(int place) {
+    settings.kind = kinds[place];
+}
+
+/* In the order of enum missing_key. */
+static const char *missing_words[] = {"absent", "maybe", "error"};
+
+static int get_missing(void) {
+    return (int)settings.missing_key;
+}
+
+static void set_missing(int place) {
+    settings.missing_key = (enum missing_key)place;
+}
+
+static const char *bypass_words[] = {"no", "yes"};
+
+static int get_bypass(void) {
     return node.bypass;
 }
 
-static int set_bypass(const char *name, int on, void *data, RedisModuleString **error) {
-    (void)name;
-    (void)data;
-    (void)error;
-    node.bypass = on;
-    return REDISMODULE_OK;
+static void set_bypass(int place) {
+    node.bypass = place;
 }
 
-/* ---- module arguments ---- */
+static const struct choice choices[] = {
+    {"bf-kind", kind_words, KINDS, get_kind, set_kind},
+    {"bf-missing-key", missing_words, 3, get_missing, set_missing},
+    {"bf-bypass", bypass_words, 2, get_bypass, set_bypass},
+};
 
-static bool set_missing_argument(RedisModuleString *value) {
-    const char *word = RedisModule_StringPtrLen(value, NULL);
-    for (size_t i = 0; i < MISSING_WORDS; i++)
-        if (!strcasecmp(word, missing_words[i]))
-            return settings.missing_key = (enum missing_key)i, true;
+#define CHOICES (sizeof choices / sizeof *choices)
+
+_Static_assert(KINDS <= PLACES, "places[]");
+
+static bool read_choice(const struct choice *c, RedisModuleString *word) {
+    for (int place = 0; place < c->n; place++)
+        if (is_word(word, c->words[place])) return c->set(place), true;
     return false;
 }
 
-static bool set_bypass_argument(RedisModuleString *value) {
-    const char *word = RedisModule_StringPtrLen(value, NULL);
-    node.bypass = !strcasecmp(word, "yes");
-    return node.bypass || !strcasecmp(word, "no");
+static int get_choice(const char *name, void *data) {
+    (void)name;
+    return ((const struct choice *)data)->get();
 }
 
-static bool set_argument(const char *name, RedisModuleString *value) {
-    if (!strcasecmp(name, RATE_NAME) || !strcasecmp(name, RATE_OLD_NAME))
-        return set_rate_text(value);
-    if (!strcasecmp(name, KIND_NAME)) {
-        const struct kind *kind = kind_called(value);
-        if (kind) settings.kind = kind;
-        return kind != NULL;
-    }
-    if (!strcasecmp(name, MISSING_NAME)) return set_missing_argument(value);
-    if (!strcasecmp(name, TRUST_NAME)) return set_trust_text(value);
-    if (!strcasecmp(name, BYPASS_NAME)) return set_bypass_argument(value);
-    for (size_t i = 0; i < NUMBERS; i++) {
-        const struct number *n = &numbers[i];
-        if (strcasecmp(name, n->name) && (!n->old_name || strcasecmp(name, n->old_name)))
-            continue;
-        long long v;
-        if (RedisModule_StringToLongLong(value, &v) != REDISMODULE_OK) return false;
-        if (v < n->min || v > n->max) return false;
-        *n->value = v;
-        return true;
-    }
+static int set_choice(const char *name, int place, void *data, RedisModuleString **error) {
+    (void)name;
+    (void)error; /* the server knows which there are */
+    ((const struct choice *)data)->set(place);
+    return REDISMODULE_OK;
+}
+
+static int register_choice(RedisModuleCtx *ctx, const struct choice *c, unsigned flags) {
+    return RedisModule_RegisterEnumConfig(ctx, c->name, c->get(), flags, c->words, places,
+                                          c->n, get_choice, set_choice, NULL, (void *)c);
+}
+
+/* ---- all of them ---- */
+
+static bool is_called(RedisModuleString *text, const char *name, const char *old_name) {
+    return is_word(text, name) || (old_name && is_word(text, old_name));
+}
+
+static bool read_argument(RedisModuleString *name, RedisModuleString *value) {
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (is_called(name, numbers[i].name, numbers[i].old_name))
+            return read_number(&numbers[i], value);
+    for (size_t i = 0; i < TEXTS; i++)
+        if (is_called(name, texts[i].name, texts[i].old_name))
+            return read_text(&texts[i], value);
+    for (size_t i = 0; i < CHOICES; i++)
+        if (is_called(name, choices[i].name, NULL)) return read_choice(&choices[i], value);
     return false;
 }
 
 static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     for (int i = 0; i < argc; i += 2) {
-        const char *name = RedisModule_StringPtrLen(argv[i], NULL);
-        if (i + 1 < argc && set_argument(name, argv[i + 1])) continue;
-        RedisModule_Log(ctx, "warning", "bad module argument: %s %s", name,
+        if (i + 1 < argc && read_argument(argv[i], argv[i + 1])) continue;
+        RedisModule_Log(ctx, "warning", "bad module argument: %s %s",
+                        RedisModule_StringPtrLen(argv[i], NULL),
                         i + 1 < argc ? RedisModule_StringPtrLen(argv[i + 1], NULL)
                                      : "(without a value)");
         return REDISMODULE_ERR;
@@ -296,36 +295,23 @@ static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     return REDISMODULE_OK;
 }
 
-/* What LoadConfigs does not find in the server's file it sets to the default that
- * was registered: an argument has to be that default. */
-static int register_settings(RedisModuleCtx *ctx) {
-    unsigned unprefixed = server.plain_settings ? CONFIG_UNPREFIXED : 0;
-    const char *rate = RedisModule_StringPtrLen(rate_text, NULL);
-    int status = RedisModule_RegisterStringConfig(ctx, RATE_NAME, rate, unprefixed,
-                                                  get_rate, set_rate, NULL, NULL);
-    for (size_t i = 0; i < NUMBERS && status == REDISMODULE_OK; i++) {
-        const struct number *n = &numbers[i];
-        status = RedisModule_RegisterNumericConfig(ctx, n->name, *n->value,
-                                                   n->flags | unprefixed, n->min, n->max,
-                                                   get_number, set_number, NULL, (void *)n);
-    }
-    if (status == REDISMODULE_OK) status = register_kind(ctx, unprefixed);
-    if (status == REDISMODULE_OK) status = register_missing(ctx, unprefixed);
-    if (status == REDISMODULE_OK)
-        status = RedisModule_RegisterStringConfig(
-            ctx, TRUST_NAME, RedisModule_StringPtrLen(trust_text, NULL), unprefixed,
-            get_trust, set_trust, NULL, NULL);
-    if (status == REDISMODULE_OK)
-        status = RedisModule_RegisterBoolConfig(ctx, BYPASS_NAME, node.bypass, unprefixed,
-                                                get_bypass, set_bypass, NULL, NULL);
+static int register_all(RedisModuleCtx *ctx) {
+    unsigned flags = server.plain_settings ? CONFIG_UNPREFIXED : 0;
+    int status = REDISMODULE_OK;
+    for (size_t i = 0; i < NUMBERS && status == REDISMODULE_OK; i++)
+        status = register_number(ctx, &numbers[i], flags);
+    for (size_t i = 0; i < TEXTS && status == REDISMODULE_OK; i++)
+        status = register_text(ctx, &texts[i], flags);
+    for (size_t i = 0; i < CHOICES && status == REDISMODULE_OK; i++)
+        status = register_choice(ctx, &choices[i], flags);
     return status == REDISMODULE_OK ? RedisModule_LoadConfigs(ctx) : status;
 }
 
 int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    char rate[32];
-    snprintf(rate, sizeof rate, "%g", settings.error_rate);
-    rate_text = RedisModule_CreateString(NULL, rate, strlen(rate));
-    trust_text = RedisModule_CreateString(NULL, "", 0);
+    for (int i = 0; i < KINDS; i++)
+        kind_words[i] = kinds[i]->name;
+    for (size_t i = 0; i < TEXTS; i++)
+        start_text(&texts[i]);
     if (read_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
-    return RedisModule_RegisterStringConfig ? register_settings(ctx) : REDISMODULE_OK;
+    return RedisModule_RegisterStringConfig ? register_all(ctx) : REDISMODULE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config.h - the settings of the module: one table in config.c.
+/* config.h - the settings of the module: three tables in config.c.
  *
  * Every setting can be given as an argument when the module is loaded. Where
  * the server knows settings of modules (7.0), it can also be read and changed
@@ -18,7 +18,7 @@ struct settings {
     long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
     const struct kind *kind;    /* bf-kind, likewise */
     long long
-        max_filter_bytes; /* bf-max-filter-bytes: of one key; 0: what the server has */
+        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: what the server has */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
     /* bf-trust and bf-bypass are in node (node.h). */
 };

@@ -19,7 +19,6 @@ static struct value *look_up(RedisModuleCtx *ctx, RedisModuleString *name, int m
     bool ours = !empty && type_is_ours(RedisModule_ModuleTypeGetType(key));
     struct value *v = ours ? RedisModule_ModuleTypeGetValue(key) : NULL;
     RedisModule_CloseKey(key);
-    if (v && v->notes.unlinked) v->notes.unlinked = false; /* it was renamed, or moved */
     *other = !empty && !ours;
     return v;
 }

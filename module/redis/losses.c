@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "losses.h"
 
-#include "node.h"
 #include "stats.h"
 
 /* Taken away includes what was evicted or expired. */
@@ -13,6 +12,10 @@ static uint64_t last;
 
 static bool counts;
 
+/* Counted from 1 on. Frees on other threads look at both. */
+static _Atomic uint32_t flush = 1;
+static _Atomic bool is_replica;
+
 static uint64_t hash_of(RedisModuleString *name) {
     static const struct secret none;
     size_t length;
@@ -21,13 +24,28 @@ static uint64_t hash_of(RedisModuleString *name) {
 }
 
 void losses_unlinked(RedisModuleString *name, struct value *v) {
-    v->notes.unlinked = true;
+    v->notes.unlinked = atomic_load(&flush);
     last = v->standing.state == STATE_READY ? hash_of(name) : 0;
 }
 
 void losses_freed(const struct value *v) {
-    if (!counts || node.replica || v->standing.state != STATE_READY) return;
-    atomic_fetch_add(v->notes.unlinked ? &taken_away : &flushed, 1);
+    if (!counts || v->standing.state != STATE_READY) return;
+    if (v->notes.unlinked == atomic_load(&flush))
+        atomic_fetch_add(&taken_away, 1);
+    else if (!atomic_load(&is_replica))
+        atomic_fetch_add(&flushed, 1);
+}
+
+void losses_follow(bool replica) {
+    atomic_store(&is_replica, replica);
+}
+
+static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                     void *data) {
+    (void)ctx;
+    (void)event;
+    (void)data;
+    if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) atomic_fetch_add(&flush, 1);
 }
 
 static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
@@ -54,6 +72,9 @@ struct losses losses_so_far(void) {
 
 int losses_register(RedisModuleCtx *ctx) {
     counts = server.knows_unlink;
+    if (RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_FlushDB, on_flush) !=
+        REDISMODULE_OK)
+        return REDISMODULE_ERR;
     return RedisModule_SubscribeToKeyspaceEvents(
         ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
 }

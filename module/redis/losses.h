@@ -3,12 +3,12 @@
  *
  *     unlink (type.c)      a command, the clock or an eviction takes the key away
  *     "evicted", "expired" the server says afterwards which it was, if one of these
- *     free (type.c)        the filter goes; without an unlink before, it was flushed
+ *     free (type.c)        the filter goes; if it wasn't unlinked since the last flush
+ *                          began, that flushed it
  *
- * RENAME and MOVE unlink too, but the filter lives on, so what counts is the free, and what
- * is found under a name again is linked. A replica counts nothing: it loses what its master
- * loses, and all at once with a full sync. Nor does Redis 6.0, which doesn't tell of
- * unlinking. */
+ * RENAME and MOVE unlink too, but the filter lives on, so what counts is the free. A
+ * replica empties itself for a full sync, and is flushed by its master: neither is a loss
+ * of its own. On Redis 6.0, which doesn't tell of unlinking, nothing is counted. */
 #ifndef BULWARK_LOSSES_H
 #define BULWARK_LOSSES_H
 
@@ -22,6 +22,9 @@ struct losses {
 /* For the type's callbacks. The second is called on any thread. */
 void losses_unlinked(RedisModuleString *name, struct value *v);
 void losses_freed(const struct value *v);
+
+/* Whether this server has a master. */
+void losses_follow(bool replica);
 
 /* Takes no lock and no memory. */
 struct losses losses_so_far(void);

@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include "commands.h"
+#include "losses.h"
 #include "reply.h"
 #include "stats.h"
 
@@ -24,18 +25,14 @@ static void begin_era(bool restart, bool failover) {
 
 /* ---- loading ---- */
 
-static int64_t seconds_since(int64_t ms) {
-    return (RedisModule_Milliseconds() - ms) / 1000;
-}
-
 static void tell_of_ready_filters(RedisModuleCtx *ctx) {
     uint64_t n = stats_ready_filters();
     if (n == 0 || loading.newest == 0) return;
     RedisModule_Log(ctx, "notice",
                     "%llu ready filters came from disk, vouched for %lld to %lld seconds "
                     "ago: %s.",
-                    (unsigned long long)n, (long long)seconds_since(loading.newest),
-                    (long long)seconds_since(loading.oldest),
+                    (unsigned long long)n, (long long)server_seconds_since(loading.newest),
+                    (long long)server_seconds_since(loading.oldest),
                     node.trust & DOUBT_RESTART
                         ? "bf-trust has \"restart\", and they deny"
                         : "they answer \"unknown\" until BF.READY or a rebuild");
@@ -89,6 +86,7 @@ static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
     (void)data;
     bool was_replica = node.replica;
     node.replica = role == REDISMODULE_EVENT_REPLROLECHANGED_NOW_REPLICA;
+    losses_follow(node.replica);
     if (node.replica || !was_replica) return;
     begin_era(!linked, true);
     RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
@@ -157,6 +155,7 @@ bool node_doubts(const struct value *v) {
 
 int node_register(RedisModuleCtx *ctx) {
     node.replica = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+    losses_follow(node.replica);
     const struct {
         RedisModuleEvent event;
         RedisModuleEventCallback on;

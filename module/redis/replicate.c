@@ -69,7 +69,8 @@ void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct standing *s) {
     long long since = s->vouched_at, lease = s->lease;
-    long long count = (long long)s->rebuild_received;
+    uint64_t received = s->rebuild_received;
+    long long count = received > INT64_MAX ? INT64_MAX : (long long)received;
     if (lease)
         RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcl", name, "COMMIT", token, count,
                               "PXAT", lease, "SINCE", since);

@@ -7,7 +7,7 @@
  *
  *     what happened here      what is sent
  *     a filter was made       BF.LOADCHUNK key 1 <header, born>
- *     it grew                 BF.LOADCHUNK key 1 <growth>, of the native kind
+ *     it grew                 BF.LOADCHUNK key 1 <growth>
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
  *     it was loaded           BF.LOADCHUNK, or BF.LOAD, as it came
  *     it was vouched for      BF.READY key [PXAT ms] SINCE ms
@@ -15,7 +15,8 @@
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
  *     it was fed              BF.REBUILD key LOAD token item [item ...]
  *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms
- *     it was given up         BF.REBUILD key ABORT token
+ *     it was given up         BF.REBUILD key ABORT, as it came
+ *     this node was promoted  BF.PROMOTED
  *
  * Nothing is sent, signalled or announced for what changed nothing. */
 #ifndef BULWARK_REPLICATE_H
@@ -28,6 +29,7 @@
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct value *v);
+
 /* Of one of its chains. */
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
                       const struct chain *c);
@@ -42,9 +44,11 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     RedisModuleString **items, size_t n, bool as_it_is);
 
-/* The filter was vouched for: by READY, or by the COMMIT of so many items. */
+/* The filter was vouched for. */
 void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
                      const struct standing *s);
+
+/* The same by the COMMIT of the rebuild with that token. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct standing *s);
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reply.h"
 
-#include <ctype.h>
 #include <stdio.h>
-
-/* So much of an option is shown in an error. */
-#define OPTION_SHOWN 64
 
 /* No default: the compiler names a refusal that has no words. */
 static const char *words_for(enum bloom_status status) {
@@ -67,11 +63,8 @@ int reply_error(RedisModuleCtx *ctx, const char *words) {
 /* What a client sent goes back short and printable: Redis 6.0 would put a line
  * feed into the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
-    char shown[OPTION_SHOWN + 1], words[2 * OPTION_SHOWN];
-    snprintf(shown, sizeof shown, "%s", RedisModule_StringPtrLen(option, NULL));
-    for (char *at = shown; *at; at++)
-        if (!isprint((unsigned char)*at)) *at = '?';
-    snprintf(words, sizeof words, format, shown);
+    char shown[SHOWN_MAX + 1], words[2 * SHOWN_MAX];
+    snprintf(words, sizeof words, format, server_printable(option, shown));
     return RedisModule_ReplyWithError(ctx, words);
 }
 

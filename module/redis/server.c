@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct server server;
@@ -43,6 +45,19 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     if (!RedisModule_RedactClientCommandArgument) return;
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) return;
     RedisModule_RedactClientCommandArgument(ctx, position);
+}
+
+int64_t server_seconds_since(int64_t ms) {
+    int64_t now = RedisModule_Milliseconds();
+    if (ms >= now) return 0;
+    return (now - (ms > 0 ? ms : 0)) / 1000;
+}
+
+const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]) {
+    snprintf(shown, SHOWN_MAX + 1, "%s", RedisModule_StringPtrLen(text, NULL));
+    for (char *at = shown; *at; at++)
+        if (!isprint((unsigned char)*at)) *at = '?';
+    return shown;
 }
 
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "redismodule.h"
 
@@ -36,9 +37,17 @@ bool server_is_followed(RedisModuleCtx *ctx);
  * What is in the argument has to be taken before: on Valkey 8.1 argv has it no longer. */
 void server_hide_argument(RedisModuleCtx *ctx, int position);
 
+/* A name for the log: short, and printable. */
+#define SHOWN_MAX 64
+const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]);
+
 /* Ends a server that can't take a filter which its master or its AOF has, as a broken
  * RDB file does: the next add would make one that denies what is missing. */
 _Noreturn void server_end(RedisModuleCtx *ctx, const char *command, const char *why);
+
+/* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
+ * be any number. */
+int64_t server_seconds_since(int64_t ms);
 
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,

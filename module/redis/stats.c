@@ -12,8 +12,7 @@ struct counters counters;
 static counter filters, bytes, items, layers, rebuilds;
 
 /* Filters by kind, at the kind's id, and by state; those of later versions go last. */
-#define KIND_IDS 4
-#define STATES   4
+#define STATES 4
 static counter of_kind[KIND_IDS], of_state[STATES];
 
 /* Ready filters that were vouched for in this era, which has a number. A filter that is
@@ -83,8 +82,7 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    int64_t now = RedisModule_Milliseconds();
-    return oldest && oldest < now ? (now - oldest) / 1000 : 0; /* clocks differ */
+    return oldest ? server_seconds_since(oldest) : 0;
 }
 
 /* ---- filters that come and go ---- */
@@ -98,7 +96,7 @@ static void count_value(const struct value *v, uint64_t sign) {
     uint8_t state = v->standing.state;
     uint64_t size = value_memory(v);
     add(&filters, sign);
-    if (v->live->kind->id < KIND_IDS) add(&of_kind[v->live->kind->id], sign);
+    add(&of_kind[v->live->kind->id], sign);
     add(&of_state[state < STATES ? state : STATES - 1], sign);
     add(&bytes, sign * size);
     count_size(size, sign);
@@ -184,15 +182,15 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
     uint64_t no = value_of(&counters.exists_no), yes = value_of(&counters.exists_maybe);
     uint64_t questions = no + yes + value_of(&counters.maybe);
     for (enum cause c = CAUSE_NONE; c < CAUSES; c++)
-        questions += value_of(&counters.unknown[c]);
+        questions += value_of(&counters.by_cause[c]);
 
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
     show(ctx, "exists_maybe", yes);
-    show(ctx, "absent_answers", value_of(&counters.unknown[CAUSE_NONE]));
+    show(ctx, "absent_answers", value_of(&counters.by_cause[CAUSE_NONE]));
     show(ctx, "maybe_answers", value_of(&counters.maybe));
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
-        show_of(ctx, "unknown", cause_names[c], &counters.unknown[c]);
+        show_of(ctx, "unknown", cause_names[c], &counters.by_cause[c]);
     show(ctx, "contradictions", value_of(&counters.contradictions));
     show(ctx, "growths", value_of(&counters.growths));
     show(ctx, "overfull_adds", value_of(&counters.overfull));

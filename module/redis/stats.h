@@ -16,7 +16,7 @@ typedef _Atomic uint64_t counter;
 
 /* Counted on the main thread only, where nobody else writes. */
 struct counters {
-    counter exists_no, exists_maybe, maybe, unknown[CAUSES]; /* as struct answers */
+    counter exists_no, exists_maybe, maybe, by_cause[CAUSES]; /* as struct answers */
     counter contradictions; /* in the cache, and denied by the filter */
     counter growths;
     counter overfull; /* adds that went in over capacity */

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* type.h - the data types: how the server stores, copies and frees a filter.
  *
- *     bulwarkBF   ours             type.c               any filter
+ *     bulwarkBF   ours             type_bulwark.c       any filter
  *     MBbloom--   RedisBloom's     type_redisbloom.c    kind redisbloom
  *     bloomfltr   valkey-bloom's   type_valkeybloom.c   kind valkeybloom
  *
  * A filter of a foreign kind lives under the foreign type while that one's form has
  * room for all that it is: plain, complete, and nothing else. All values are alike in
- * memory; the types differ in how they are written and read only.
- *
- * Ours are codec.h's bytes. In the RDB a filter is its header as one string, and
- * then its chunks, a string each, until as many bytes have come as the header
- * announced. In a rewritten AOF it is the same records as BF.LOADCHUNK commands. */
+ * memory; the types differ in how they are written and read only, and type.c has what
+ * is the same for all. */
 #ifndef BULWARK_TYPE_H
 #define BULWARK_TYPE_H
 
 #include "core/codec.h"
 #include "server.h"
-
-#define BLOOM_TYPE_NAME        "bulwarkBF"
-#define BLOOM_ENCODING_VERSION 1
 
 extern RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 
@@ -31,7 +25,7 @@ bool type_is_ours(const RedisModuleType *type);
 /* The type that the filter belongs under, as it is. */
 RedisModuleType *type_for(const struct value *v);
 
-/* A filter's header as bytes, to be given back with RedisModule_Free. In it is what is
+/* A filter's header in our own form, to be given back with RedisModule_Free. In it is what is
  * in doubt by the time of the call. */
 unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length);
 
@@ -42,15 +36,25 @@ unsigned char *encoded_header(const struct value *v, enum codec_form form, size_
 RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding_version,
                              RedisModuleTypeMethods own);
 
+RedisModuleType *bulwark_type_register(RedisModuleCtx *ctx);
 RedisModuleType *redisbloom_type_register(RedisModuleCtx *ctx);
 RedisModuleType *valkeybloom_type_register(RedisModuleCtx *ctx);
+
+/* Like encoded_header, with that doubt in it. */
+unsigned char *encoded_header_with_doubt(const struct value *v, uint16_t doubt,
+                                         enum codec_form form, size_t *length);
 
 /* Writes any filter to the AOF in our own form. */
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
                            const struct value *v);
 
-/* The end of a foreign type's rdb_load: a finished chain as a value, or NULL with its
- * reason in the log. Takes the chain over. status: BLOOM_OK if the chain is right. */
+/* The ends of an rdb_load, and what it returns: the value, now that it is whole, or NULL,
+ * with the reason in the log. */
+void *type_arrived(RedisModuleIO *rdb, struct value *v);
+void *type_refuse(RedisModuleIO *rdb, const char *why);
+
+/* The end of a foreign type's rdb_load, which is one of these two: a finished chain as a
+ * value, or its refusal. Takes the chain over. status: BLOOM_OK if the chain is right. */
 void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
                   const char *why);
 

@@ -37,11 +37,13 @@ void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name) {
     bool at_risk = strncmp(policy, "allkeys-", 8) == 0 || has_time_to_live(ctx, name);
     if (!at_risk || strcmp(policy, warned) == 0) return;
     strcpy(warned, policy);
-    RedisModule_Log(ctx, "warning",
-                    "A filter is ready, and maxmemory-policy %s may evict it: then the "
-                    "database gets every question. Give filters a server of their own, or "
-                    "a policy volatile-* and no time to live.",
-                    policy);
+    char shown[SHOWN_MAX + 1];
+    RedisModule_Log(
+        ctx, "warning",
+        "The filter %s is ready, and maxmemory-policy %s may evict it: then the "
+        "database gets every question. Give filters a server of their own, or "
+        "a policy volatile-* and no time to live.",
+        server_printable(name, shown), policy);
 }
 
 void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,

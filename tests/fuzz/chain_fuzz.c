@@ -181,6 +181,11 @@ static void grow_forged(void) {
 
 /* ---- copies ---- */
 
+static bool denies(const struct value *v) {
+    const struct circumstances here = {.bypass = false};
+    return shield_denies(shield_unknown(&v->standing, v->live->missing > 0, &here, 0));
+}
+
 /* Takes the other one's place. */
 static void replace_by(struct chain *other) {
     must_be_equal(c, other);
@@ -193,38 +198,70 @@ static void copy(void) {
     if (other) replace_by(other);
 }
 
-/* NULL: no memory. The chain is lent to a value for as long as it is written. */
-static struct chain *sent_and_received(size_t room) {
-    struct value from = {.live = c}, *v = NULL;
-    uint64_t follows[2], offset = 0, next;
+/* Chunks of one chain to another; nothing is denied before the last one. */
+static void send_chunks(const struct chain *from, const struct value *v, struct chain *to,
+                        size_t room) {
+    uint64_t offset = 0, next;
+    size_t length;
     const char *why;
-    size_t length = codec_header_length(&from);
-    unsigned char *buffer = malloc(length > room ? length : room);
+    unsigned char *buffer = malloc(room);
     if (!buffer) abort();
-
-    codec_write_header(&from, CODEC_MOVED, buffer);
-    enum bloom_status status =
-        codec_read_header(buffer, length, &fuzz_memory, &v, follows, &why);
-    if (status >= 0) status = chain_take_arrays(v->live);
-    MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
-    while (status >= 0 &&
-           (length = codec_write_chunk(c, offset, buffer, room, &offset)) > 0) {
-        MUST(!denies(v));
-        MUST(codec_read_chunk(v->live, buffer, length, &next, &(bool){false}, &why) ==
-             BLOOM_OK);
+    while ((length = codec_write_chunk(from, offset, buffer, room, &offset)) > 0) {
+        MUST(to != v->live || !denies(v));
+        MUST(codec_read_chunk(to, buffer, length, &next, &(bool){false}, &why) == BLOOM_OK);
         MUST(next == offset);
     }
     free(buffer);
+}
+
+/* NULL: no memory. */
+static struct value *sent_and_received(const struct value *from, enum codec_form form,
+                                       size_t room) {
+    struct value *v = NULL;
+    uint64_t follows[2];
+    const char *why;
+    size_t length = codec_header_length(from, form);
+    unsigned char *header = malloc(length);
+    if (!header) abort();
+
+    codec_write_header(from, form, header);
+    enum bloom_status status =
+        codec_read_header(header, length, &fuzz_memory, &v, follows, &why);
+    free(header);
+    if (status >= 0) status = value_take_arrays(v);
+    MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
     if (status < 0) return value_free(v), NULL;
+    send_chunks(from->live, v, v->live, room);
+    if (v->next) send_chunks(from->next, v, v->next, room);
     MUST(denies(v));
-    struct chain *live = v->live;
-    fuzz_memory.give(v);
-    return live;
+    return v;
+}
+
+/* How the chain travels: alone, or with a copy of itself, as the live generation or as
+ * the next one. It is lent to a value for as long as it is written. */
+enum way { ALONE, AS_LIVE, AS_NEXT, WAYS };
+
+static struct chain *travelled(enum way way, size_t room) {
+    struct value from = {.live = c};
+    struct chain *other = way == ALONE ? NULL : chain_copy(c);
+    if (way != ALONE && !other) return NULL;
+    from.standing.rebuild_token = 1;
+    if (other) other->identity++;
+    if (way == AS_LIVE) from.next = other;
+    if (way == AS_NEXT) from = (struct value){from.standing, .live = other, .next = c};
+
+    struct value *v =
+        sent_and_received(&from, way == ALONE ? CODEC_MOVED : CODEC_STORED, room);
+    chain_free(other);
+    if (!v) return NULL;
+    if (way == AS_NEXT) chain_free(value_swap(v));
+    return value_release(v);
 }
 
 static void travel(void) {
+    uint64_t n = feed_number(&in, 2);
     struct chain *other =
-        sent_and_received(CODEC_CHUNK_HEADER + 1 + feed_number(&in, 2) % 5000);
+        travelled((enum way)(n / 5000 % WAYS), CODEC_CHUNK_HEADER + 1 + n % 5000);
     if (other) replace_by(other);
 }
 

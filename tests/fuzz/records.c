@@ -2,7 +2,6 @@
 #include "records.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "bytes.h"
 
@@ -21,21 +20,21 @@ enum {
     H_TOKEN = 40,
     H_START = 48,
     H_RECEIVED = 56,
-    H_CHAIN = 64,
+    FIXED = 64,
 
-    C_KIND = H_CHAIN,
-    C_VARIANT = H_CHAIN + 1,
-    C_RESERVED = H_CHAIN + 2,
-    C_EXPANSION = H_CHAIN + 4,
-    C_IDENTITY = H_CHAIN + 8,
-    C_SECRET = H_CHAIN + 16,
-    C_SECOND = H_CHAIN + 32,
-    C_ERROR = H_CHAIN + 48,
-    C_PARAMETER = H_CHAIN + 56,
-    C_FOLLOWS = H_CHAIN + 64,
-    C_LAYERS = H_CHAIN + 72,
-    C_RESERVED2 = H_CHAIN + 76,
-    LAYERS = H_CHAIN + 80,
+    C_KIND = 0,
+    C_VARIANT = 1,
+    C_RESERVED = 2,
+    C_EXPANSION = 4,
+    C_IDENTITY = 8,
+    C_SECRET = 16,
+    C_SECOND = 32,
+    C_ERROR = 48,
+    C_PARAMETER = 56,
+    C_FOLLOWS = 64,
+    C_LAYERS = 72,
+    C_RESERVED2 = 76,
+    CHAIN = 80,
 
     L_PROBES = 0,
     L_SECTORS = 2,
@@ -66,12 +65,15 @@ struct field {
     unsigned char bytes;
 };
 
-static const struct field header_fields[] = {
-    {0, 8},          {H_VERSION, 2},   {H_CHAINS, 2},   {H_FLAGS, 4},  {H_STATE, 1},
-    {H_RESERVED, 1}, {H_DOUBT, 2},     {H_SECTIONS, 4}, {H_LEASE, 8},  {H_VOUCHED, 8},
-    {H_TOKEN, 8},    {H_START, 8},     {H_RECEIVED, 8}, {C_KIND, 1},   {C_VARIANT, 1},
-    {C_RESERVED, 2}, {C_EXPANSION, 4}, {C_IDENTITY, 8}, {C_SECRET, 8}, {C_SECOND, 8},
-    {C_ERROR, 8},    {C_PARAMETER, 8}, {C_FOLLOWS, 8},  {C_LAYERS, 4}, {C_RESERVED2, 4}};
+static const struct field fixed_fields[] = {
+    {0, 8},          {H_VERSION, 2},  {H_CHAINS, 2}, {H_FLAGS, 4},
+    {H_STATE, 1},    {H_RESERVED, 1}, {H_DOUBT, 2},  {H_SECTIONS, 4},
+    {H_LEASE, 8},    {H_VOUCHED, 8},  {H_TOKEN, 8},  {H_START, 8},
+    {H_RECEIVED, 8}, {H_CHAINS, 2},   {H_STATE, 1},  {H_TOKEN, 8}};
+static const struct field chain_fields[] = {
+    {C_KIND, 1},      {C_VARIANT, 1}, {C_RESERVED, 2}, {C_EXPANSION, 4},
+    {C_IDENTITY, 8},  {C_SECRET, 8},  {C_SECOND, 8},   {C_ERROR, 8},
+    {C_PARAMETER, 8}, {C_FOLLOWS, 8}, {C_LAYERS, 4},   {C_RESERVED2, 4}};
 static const struct field layer_fields[] = {{L_PROBES, 2}, {L_SECTORS, 2},  {L_RESERVED, 4},
                                             {L_BYTES, 8},  {L_CAPACITY, 8}, {L_ITEMS, 8},
                                             {L_ERROR, 8},  {L_MODEL, 8}};
@@ -130,17 +132,28 @@ size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *re
 
 /* ---- records ---- */
 
-static void add_layer(struct shape *s, uint64_t bytes) {
+static void add_layer(struct shape_chain *s, uint64_t bytes) {
     s->total += bytes;
     if (s->layers < SHAPE_LAYERS) s->ends[s->layers] = s->total;
     s->layers++;
 }
 
 /* How many bytes there are from the offset on in one layer. */
-static uint64_t room_in_layer(const struct shape *s, uint64_t offset) {
+static uint64_t room_in_layer(const struct shape_chain *s, uint64_t offset) {
     for (uint32_t i = 0; i < s->layers && i < SHAPE_LAYERS; i++)
         if (offset < s->ends[i]) return s->ends[i] - offset;
     return 0;
+}
+
+static struct shape_chain *chain_to_complete(struct shape *s) {
+    struct shape_chain *live = &s->chains[0];
+    return s->nchains == 2 && live->there >= live->total ? &s->chains[1] : live;
+}
+
+bool shape_is_whole(const struct shape *s) {
+    for (unsigned i = 0; i < s->nchains; i++)
+        if (s->chains[i].there < s->chains[i].total) return false;
+    return true;
 }
 
 static void start(uint8_t *out, size_t length, unsigned char type) {
@@ -160,14 +173,12 @@ static void make_layer(uint8_t *out, struct dice *d) {
     store_f64(out + L_MODEL, 0.1 / (double)(1 + roll_below(d, 1000)));
 }
 
-size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
-                     struct shape *shape) {
+/* One chain's record; returns its length. */
+static size_t make_chain(uint8_t *out, struct dice *d, uint32_t layers,
+                         struct shape_chain *shape) {
     layers = 1 + (uint32_t)roll_below(d, layers);
-    size_t length = LAYERS + layers * LAYER;
-    *shape = (struct shape){.identity = roll(d)};
-    start(out, length, 0x81);
-    store_u16(out + H_VERSION, 1);
-    store_u16(out + H_CHAINS, 1);
+    *shape = (struct shape_chain){.identity = roll(d)};
+    memset(out, 0, CHAIN + layers * LAYER);
     out[C_KIND] = 1;
     store_u32(out + C_EXPANSION, (uint32_t)(roll_below(d, 4) + (layers > 1)));
     store_u64(out + C_IDENTITY, shape->identity);
@@ -176,18 +187,49 @@ size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
     store_f64(out + C_ERROR, 0.01);
     store_u32(out + C_LAYERS, layers);
     for (uint32_t i = 0; i < layers; i++) {
-        uint8_t *layer = out + LAYERS + i * LAYER;
+        uint8_t *layer = out + CHAIN + i * LAYER;
         make_layer(layer, d);
         add_layer(shape, load_u64(layer + L_BYTES));
     }
     store_u64(out + C_FOLLOWS, shape->total);
-    if (roll_below(d, 4) == 0) {
-        store_u32(out + H_FLAGS, 1);
-        store_u64(out + C_FOLLOWS, 0);
-        for (uint32_t i = 0; i < layers; i++)
-            store_u64(out + LAYERS + i * LAYER + L_ITEMS, 0);
-        shape->there = shape->total;
+    return CHAIN + layers * LAYER;
+}
+
+static void make_born(uint8_t *header, struct shape_chain *shape) {
+    store_u32(header + H_FLAGS, 1);
+    store_u64(header + FIXED + C_FOLLOWS, 0);
+    for (uint32_t i = 0; i < shape->layers; i++)
+        store_u64(header + FIXED + CHAIN + i * LAYER + L_ITEMS, 0);
+    shape->there = shape->total;
+}
+
+/* Mostly what a server would write; any number is a legal one. */
+static void make_standing(uint8_t *out, struct dice *d) {
+    out[H_STATE] = (uint8_t)(roll_below(d, 16) ? roll_below(d, 3) : roll(d));
+    if (roll_below(d, 4) == 0) store_u16(out + H_DOUBT, (uint16_t)(roll(d) & roll(d)));
+    if (roll_below(d, 4) == 0) store_u64(out + H_LEASE, whole[roll_below(d, COUNT(whole))]);
+    store_u64(out + H_VOUCHED, whole[roll_below(d, COUNT(whole))]);
+    if (roll_below(d, 2)) store_u64(out + H_TOKEN, roll(d));
+    store_u64(out + H_START, whole[roll_below(d, COUNT(whole))]);
+    store_u64(out + H_RECEIVED, whole[roll_below(d, COUNT(whole))]);
+}
+
+size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
+                     enum records_for purpose, struct shape *shape) {
+    *shape = (struct shape){.nchains = 1};
+    start(out, FIXED, 0x81);
+    store_u16(out + H_VERSION, 1);
+    size_t length = FIXED + make_chain(out + FIXED, d, layers, &shape->chains[0]);
+    if (purpose != FOR_CLIENTS && roll_below(d, 2)) {
+        make_standing(out, d);
+        if (roll_below(d, 2)) {
+            shape->nchains = 2;
+            length += make_chain(out + length, d, layers, &shape->chains[1]);
+            store_u64(out + H_TOKEN, 1 + roll_below(d, UINT64_MAX));
+        }
     }
+    store_u16(out + H_CHAINS, (uint16_t)shape->nchains);
+    if (shape->nchains == 1 && roll_below(d, 4) == 0) make_born(out, &shape->chains[0]);
     return length;
 }
 
@@ -200,29 +242,31 @@ static uint64_t choose_zeros(uint8_t *chunk, struct dice *d, uint64_t left) {
 
 size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,
                     struct shape *shape) {
-    uint64_t left = shape->total - shape->there;
+    struct shape_chain *c = chain_to_complete(shape);
+    uint64_t left = c->total - c->there;
     start(out, CHUNK, 0x82);
-    store_u64(out + K_IDENTITY, shape->identity);
-    store_u32(out + K_LAYERS, shape->layers);
-    store_u64(out + K_OFFSET, shape->there);
+    store_u64(out + K_IDENTITY, c->identity);
+    store_u32(out + K_LAYERS, c->layers);
+    store_u64(out + K_OFFSET, c->there);
     uint64_t zeros = choose_zeros(out, d, left);
-    uint64_t bytes = room_in_layer(shape, shape->there + zeros);
+    uint64_t bytes = room_in_layer(c, c->there + zeros);
     if (bytes > room) bytes = room;
     if (bytes > RECORD_MAX - CHUNK) bytes = RECORD_MAX - CHUNK;
     for (uint64_t i = 0; i < bytes; i++)
         out[CHUNK + i] = (uint8_t)(roll(d) & roll(d));
-    shape->there += zeros + bytes;
+    c->there += zeros + bytes;
     return CHUNK + (size_t)bytes;
 }
 
 size_t record_growth(uint8_t out[RECORD_MAX], struct dice *d, struct shape *shape) {
+    struct shape_chain *c = &shape->chains[shape->nchains == 2 ? roll_below(d, 2) : 0];
     start(out, GROWTH, 0x83);
-    store_u64(out + G_IDENTITY, shape->identity);
-    store_u32(out + G_NUMBER, shape->layers);
+    store_u64(out + G_IDENTITY, c->identity);
+    store_u32(out + G_NUMBER, c->layers);
     make_layer(out + G_LAYER, d);
     store_u64(out + G_LAYER + L_ITEMS, 0);
-    add_layer(shape, load_u64(out + G_LAYER + L_BYTES));
-    shape->there += load_u64(out + G_LAYER + L_BYTES);
+    add_layer(c, load_u64(out + G_LAYER + L_BYTES));
+    c->there += load_u64(out + G_LAYER + L_BYTES);
     return GROWTH;
 }
 
@@ -241,7 +285,8 @@ static size_t nrecords;
 
 /* The sequence as its records say it is. */
 static struct shape now;
-static int has_header;
+static bool has_header;
+static enum records_for now_for;
 
 static void take_apart(const uint8_t *data, size_t length) {
     struct feed in = {data, length};
@@ -267,7 +312,7 @@ enum type { OTHER, HEADER_RECORD, CHUNK_RECORD, GROWTH_RECORD };
 /* By the eighth byte alone: a broken magic gets repaired. */
 static enum type type_of(const struct record *r) {
     if (r->length < 8) return OTHER;
-    if (r->bytes[7] == 0x81 && r->length >= LAYERS) return HEADER_RECORD;
+    if (r->bytes[7] == 0x81 && r->length >= FIXED + CHAIN) return HEADER_RECORD;
     if (r->bytes[7] == 0x82 && r->length >= CHUNK) return CHUNK_RECORD;
     if (r->bytes[7] == 0x83 && r->length >= GROWTH) return GROWTH_RECORD;
     return OTHER;
@@ -305,20 +350,27 @@ static void repair_layer(uint8_t *at, struct dice *d) {
     must_be_rate(at + L_MODEL, d);
 }
 
-/* Where the sections would begin, if the number of layers is believed. */
-static size_t layers_end(const struct record *r) {
-    uint64_t layers = load_u32(r->bytes + C_LAYERS);
-    uint64_t room = (r->length - LAYERS) / LAYER;
-    return LAYERS + (size_t)(layers < room ? layers : room) * LAYER;
+/* The end of the chain record there, if the number of its layers is believed. */
+static size_t chain_end(const struct record *r, size_t at) {
+    uint64_t layers = load_u32(r->bytes + at + C_LAYERS);
+    uint64_t room = (r->length - at - CHAIN) / LAYER;
+    return at + CHAIN + (size_t)(layers < room ? layers : room) * LAYER;
 }
 
-static void repair_header(struct record *r, struct dice *d) {
-    uint8_t *at = r->bytes;
-    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x81"), d);
-    must_be(at + H_VERSION, 2, 1, d);
-    must_be(at + H_CHAINS, 2, 1, d);
-    must_be(at + H_FLAGS, 4, load_u32(at + H_FLAGS) & 1, d);
-    must_be(at + H_RESERVED, 1, 0, d);
+/* Where the chain records are, if their number is believed; the end of the last one
+ * comes after them. Returns how many there are. */
+static unsigned find_chains(const struct record *r, size_t at[3]) {
+    at[0] = FIXED;
+    at[1] = chain_end(r, FIXED);
+    if (load_u16(r->bytes + H_CHAINS) != 2 || r->length - at[1] < CHAIN) return 1;
+    at[2] = chain_end(r, at[1]);
+    return 2;
+}
+
+/* The room for layers ends at the record's. */
+static void repair_chain(struct record *r, size_t start, bool born, bool last,
+                         struct dice *d) {
+    uint8_t *at = r->bytes + start;
     must_be(at + C_KIND, 1, 1, d);
     must_be(at + C_VARIANT, 1, 0, d);
     must_be(at + C_RESERVED, 2, 0, d);
@@ -330,48 +382,78 @@ static void repair_header(struct record *r, struct dice *d) {
     must_be_rate(at + C_ERROR, d);
 
     uint64_t layers = load_u32(at + C_LAYERS), total = 0;
-    uint64_t room = (r->length - LAYERS) / LAYER;
+    uint64_t room = (r->length - start - CHAIN) / LAYER;
     if (room == 0 && r->length + LAYER <= RECORD_MAX && !lazy(d)) {
-        make_layer(at + LAYERS, d);
-        r->length = LAYERS + LAYER;
+        make_layer(at + CHAIN, d);
+        r->length = start + CHAIN + LAYER;
         room = 1;
     }
     if ((layers < 1 || layers > room) && !lazy(d))
-        store_u32(at + C_LAYERS, (uint32_t)(layers = room));
-    if (load_u32(at + H_SECTIONS) == 0 && !lazy(d)) r->length = layers_end(r);
+        store_u32(at + C_LAYERS, (uint32_t)(layers = last || room == 0 ? room : 1));
     if (load_u32(at + C_EXPANSION) == 0 && layers > 1) must_be(at + C_EXPANSION, 4, 2, d);
 
-    for (size_t l = LAYERS; l < layers_end(r); l += LAYER) {
-        repair_layer(at + l, d);
-        if (load_u32(at + H_FLAGS) & 1) must_be(at + l + L_ITEMS, 8, 0, d);
-        total += load_u64(at + l + L_BYTES);
+    for (size_t l = start + CHAIN; l < chain_end(r, start); l += LAYER) {
+        repair_layer(r->bytes + l, d);
+        if (born) must_be(r->bytes + l + L_ITEMS, 8, 0, d);
+        total += load_u64(r->bytes + l + L_BYTES);
     }
-    if (load_u32(at + H_FLAGS) & 1)
+    if (born)
         must_be(at + C_FOLLOWS, 8, 0, d);
     else if (load_u64(at + C_FOLLOWS) > total)
         must_be(at + C_FOLLOWS, 8, total, d);
 }
 
+/* Clients bring plain filters only. */
+static void make_plain(uint8_t *at, struct dice *d) {
+    must_be(at + H_STATE, 1, 0, d);
+    must_be(at + H_DOUBT, 2, 0, d);
+    for (unsigned field = H_LEASE; field < FIXED; field += 8)
+        must_be(at + field, 8, 0, d);
+}
+
+static void repair_header(struct record *r, struct dice *d) {
+    uint8_t *at = r->bytes;
+    size_t chains[3];
+    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x81"), d);
+    must_be(at + H_VERSION, 2, 1, d);
+    must_be(at + H_RESERVED, 1, 0, d);
+    if (find_chains(r, chains) < 2 || now_for == FOR_CLIENTS)
+        must_be(at + H_CHAINS, 2, 1, d);
+    bool two = load_u16(at + H_CHAINS) == 2;
+    must_be(at + H_FLAGS, 4, two ? 0 : load_u32(at + H_FLAGS) & 1, d);
+    if (two && load_u64(at + H_TOKEN) == 0)
+        must_be(at + H_TOKEN, 8, 1 + roll_below(d, 9), d);
+    if (now_for == FOR_CLIENTS) make_plain(at, d);
+
+    repair_chain(r, FIXED, load_u32(at + H_FLAGS) & 1, !two, d);
+    unsigned n = find_chains(r, chains);
+    if (n == 2) repair_chain(r, chains[1], false, true, d);
+    n = find_chains(r, chains);
+    if (load_u32(at + H_SECTIONS) == 0 && !lazy(d)) r->length = chains[n];
+}
+
 static void repair_chunk(struct record *r, struct dice *d) {
     uint8_t *at = r->bytes;
+    const struct shape_chain *c = chain_to_complete(&now);
     must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x82"), d);
-    must_be(at + K_IDENTITY, 8, now.identity, d);
-    must_be(at + K_LAYERS, 4, now.layers, d);
+    must_be(at + K_IDENTITY, 8, c->identity, d);
+    must_be(at + K_LAYERS, 4, c->layers, d);
     must_be(at + K_RESERVED, 4, 0, d);
-    if (load_u64(at + K_OFFSET) > now.there || roll_below(d, 2))
-        must_be(at + K_OFFSET, 8, now.there, d);
-    uint64_t offset = load_u64(at + K_OFFSET), left = now.total - offset;
-    if (offset > now.there) return; /* One that is wrong on purpose. */
+    if (load_u64(at + K_OFFSET) > c->there || roll_below(d, 2))
+        must_be(at + K_OFFSET, 8, c->there, d);
+    uint64_t offset = load_u64(at + K_OFFSET), left = c->total - offset;
+    if (offset > c->there) return; /* One that is wrong on purpose. */
     if (load_u64(at + K_ZEROS) > left) must_be(at + K_ZEROS, 8, roll_below(d, left + 1), d);
-    uint64_t room = room_in_layer(&now, offset + load_u64(at + K_ZEROS));
+    uint64_t room = room_in_layer(c, offset + load_u64(at + K_ZEROS));
     if (r->length - CHUNK > room && !lazy(d)) r->length = CHUNK + (size_t)room;
 }
 
 static void repair_growth(struct record *r, struct dice *d) {
     uint8_t *at = r->bytes;
+    const struct shape_chain *c = &now.chains[now.nchains == 2 ? roll_below(d, 2) : 0];
     must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x83"), d);
-    must_be(at + G_IDENTITY, 8, now.identity, d);
-    must_be(at + G_NUMBER, 4, now.layers, d);
+    must_be(at + G_IDENTITY, 8, c->identity, d);
+    must_be(at + G_NUMBER, 4, c->layers, d);
     must_be(at + G_RESERVED, 4, 0, d);
     repair_layer(at + G_LAYER, d);
     must_be(at + G_LAYER + L_ITEMS, 8, 0, d);
@@ -383,31 +465,42 @@ static void repair_growth(struct record *r, struct dice *d) {
 /* Only the first header makes a filter; the later ones find the key taken. */
 static void see_header(const struct record *r) {
     if (has_header) return;
-    const uint8_t *at = r->bytes;
-    has_header = 1;
-    now = (struct shape){.identity = load_u64(at + C_IDENTITY)};
-    for (size_t l = LAYERS; l < layers_end(r); l += LAYER)
-        add_layer(&now, load_u64(at + l + L_BYTES));
-    if (load_u32(at + H_FLAGS) & 1) now.there = now.total;
+    size_t at[3];
+    has_header = true;
+    now = (struct shape){.nchains = find_chains(r, at)};
+    for (unsigned i = 0; i < now.nchains; i++) {
+        struct shape_chain *c = &now.chains[i];
+        c->identity = load_u64(r->bytes + at[i] + C_IDENTITY);
+        for (size_t l = at[i] + CHAIN; l < chain_end(r, at[i]); l += LAYER)
+            add_layer(c, load_u64(r->bytes + l + L_BYTES));
+        if (load_u32(r->bytes + H_FLAGS) & 1) c->there = c->total;
+    }
 }
 
 static void see_chunk(const struct record *r) {
+    struct shape_chain *c = chain_to_complete(&now);
     uint64_t end =
         load_u64(r->bytes + K_OFFSET) + load_u64(r->bytes + K_ZEROS) + (r->length - CHUNK);
-    if (end > now.there && end <= now.total) now.there = end;
+    if (end > c->there && end <= c->total) c->there = end;
 }
 
 static void see_growth(const struct record *r) {
     uint64_t bytes = load_u64(r->bytes + G_LAYER + L_BYTES);
-    if (now.there < now.total || load_u32(r->bytes + G_NUMBER) != now.layers) return;
-    add_layer(&now, bytes);
-    now.there += bytes;
+    for (unsigned i = 0; i < now.nchains; i++) {
+        struct shape_chain *c = &now.chains[i];
+        if (load_u64(r->bytes + G_IDENTITY) != c->identity || c->there < c->total ||
+            load_u32(r->bytes + G_NUMBER) != c->layers)
+            continue;
+        add_layer(c, bytes);
+        c->there += bytes;
+        return;
+    }
 }
 
 /* Looks at the first n records, and repairs them if dice are given. */
 static void walk(size_t n, struct dice *d) {
-    has_header = 0;
-    now = (struct shape){0};
+    has_header = false;
+    now = (struct shape){.nchains = 1};
     for (size_t i = 0; i < n; i++) {
         struct record *r = records[i];
         switch (type_of(r)) {
@@ -442,20 +535,29 @@ static void hurt(uint8_t *record, struct field f, struct dice *d) {
             record[f.at + i] = (uint8_t)(v >> (8 * i));
 }
 
-static void hurt_layer(struct record *r, struct dice *d) {
-    size_t n = (layers_end(r) - LAYERS) / LAYER;
-    if (n == 0) return;
-    uint8_t *layer = r->bytes + LAYERS + roll_below(d, n) * LAYER;
+static void hurt_chain(struct record *r, size_t at, struct dice *d) {
+    size_t n = (chain_end(r, at) - at - CHAIN) / LAYER;
+    if (n == 0 || roll_below(d, 2)) {
+        hurt(r->bytes + at, chain_fields[roll_below(d, COUNT(chain_fields))], d);
+        return;
+    }
+    uint8_t *layer = r->bytes + at + CHAIN + roll_below(d, n) * LAYER;
     hurt(layer, layer_fields[roll_below(d, COUNT(layer_fields))], d);
+}
+
+static void hurt_header(struct record *r, struct dice *d) {
+    size_t at[3];
+    unsigned n = find_chains(r, at);
+    if (roll_below(d, 3))
+        hurt_chain(r, at[roll_below(d, n)], d);
+    else
+        hurt(r->bytes, fixed_fields[roll_below(d, COUNT(fixed_fields))], d);
 }
 
 static void hurt_field(struct record *r, struct dice *d) {
     switch (type_of(r)) {
     case HEADER_RECORD:
-        if (roll_below(d, 2))
-            hurt_layer(r, d);
-        else
-            hurt(r->bytes, header_fields[roll_below(d, COUNT(header_fields))], d);
+        hurt_header(r, d);
         break;
     case CHUNK_RECORD:
         hurt(r->bytes, chunk_fields[roll_below(d, COUNT(chunk_fields))], d);
@@ -483,6 +585,21 @@ static void add_section(struct record *r, struct dice *d) {
     store_u32(r->bytes + H_SECTIONS, load_u32(r->bytes + H_SECTIONS) + 1);
 }
 
+/* A header gets a second chain, or loses it. */
+static void change_chains(struct record *r, struct dice *d) {
+    size_t at[3];
+    struct shape_chain ignored;
+    if (type_of(r) != HEADER_RECORD) return;
+    if (find_chains(r, at) == 2) {
+        r->length = at[1];
+        store_u16(r->bytes + H_CHAINS, 1);
+    } else if (at[1] + CHAIN + 3 * LAYER <= RECORD_MAX) {
+        r->length = at[1] + make_chain(r->bytes + at[1], d, 3, &ignored);
+        store_u16(r->bytes + H_CHAINS, 2);
+    }
+    store_u32(r->bytes + H_SECTIONS, 0);
+}
+
 /* An unused record takes the place, and the others move up. */
 static struct record *make_room(size_t at) {
     struct record *r = records[nrecords++];
@@ -498,14 +615,14 @@ static void insert_record(struct dice *d) {
     struct shape shape = now;
     switch (has_header ? roll_below(d, 8) : 0) {
     case 0:
-        r->length = record_header(r->bytes, d, roll_below(d, 8) ? 3 : 20, &shape);
+        r->length = record_header(r->bytes, d, roll_below(d, 8) ? 3 : 20, now_for, &shape);
         break;
     case 1:
     case 2:
         r->length = record_growth(r->bytes, d, &shape);
         break;
     default:
-        if (shape.there > shape.total) shape.there = 0;
+        if (shape_is_whole(&shape)) chain_to_complete(&shape)->there = 0;
         r->length = record_chunk(r->bytes, d, roll_below(d, 2) ? 64 : 1024, &shape);
     }
 }
@@ -531,7 +648,7 @@ static void mutate_once(struct dice *d) {
     }
     size_t i = roll_below(d, nrecords);
     struct record *r = records[i];
-    switch (roll_below(d, 12)) {
+    switch (roll_below(d, 13)) {
     case 0:
     case 1:
         r->length = LLVMFuzzerMutate(r->bytes, r->length, RECORD_MAX);
@@ -550,6 +667,9 @@ static void mutate_once(struct dice *d) {
         add_section(r, d);
         break;
     case 7:
+        change_chains(r, d);
+        break;
+    case 8:
         if (r->length > 0) r->length = roll_below(d, r->length);
         break;
     default:
@@ -575,16 +695,20 @@ static void tidy(enum records_for purpose) {
 
 /* What has not come comes as zeros, so that whole filters are frequent. */
 static void complete(struct dice *d) {
-    if (nrecords == RECORDS || now.there >= now.total) return;
-    struct record *r = records[nrecords++];
-    struct shape rest = now;
-    r->length = record_chunk(r->bytes, d, 0, &rest);
-    store_u64(r->bytes + K_ZEROS, now.total - now.there);
+    while (nrecords < RECORDS && !shape_is_whole(&now)) {
+        struct shape_chain *c = chain_to_complete(&now);
+        struct record *r = records[nrecords++];
+        struct shape rest = now;
+        r->length = record_chunk(r->bytes, d, 0, &rest);
+        store_u64(r->bytes + K_ZEROS, c->total - c->there);
+        c->there = c->total;
+    }
 }
 
 size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for purpose,
                       struct dice *d) {
     take_apart(data, length);
+    now_for = purpose;
     for (uint64_t n = 1 + roll_below(d, 3); n > 0; n--)
         mutate_once(d);
     if (roll_below(d, 4) > 0) {

@@ -11,6 +11,8 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
+#include <stdbool.h>
+
 #include "fuzz.h"
 
 /* The next record of a sequence; bytes that are no whole record are the last one. */
@@ -20,9 +22,10 @@ struct feed records_next(struct feed *in);
 size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *record,
                       size_t n);
 
-/* What becomes of a sequence: records for a filter in use, which may grow, or a stored
- * filter, which is one header and its chunks. */
-enum records_for { FOR_USE, FOR_STORAGE };
+/* What becomes of a sequence: records for a filter in use, which may grow; the same from
+ * a client, whose filters are plain; or a stored filter, which is one header and its
+ * chunks. */
+enum records_for { FOR_USE, FOR_CLIENTS, FOR_STORAGE };
 
 /* Mutates a sequence in place; returns its new length. */
 size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for purpose,
@@ -30,7 +33,7 @@ size_t records_mutate(uint8_t *data, size_t length, size_t max, enum records_for
 
 /* What single records are made from. */
 #define SHAPE_LAYERS 160
-struct shape {
+struct shape_chain {
     uint64_t identity;
     uint32_t layers;
     uint64_t ends[SHAPE_LAYERS]; /* of the layers in the joined arrays */
@@ -38,11 +41,20 @@ struct shape {
     uint64_t there;              /* bytes that have come */
 };
 
+struct shape {
+    unsigned nchains; /* 1, or 2 in a rebuild: live, next */
+    struct shape_chain chains[2];
+};
+
+/* Has everything come? */
+bool shape_is_whole(const struct shape *s);
+
 #define RECORD_MAX 8192
 
-/* A header of a small filter, of 1 to `layers` layers; *shape is what it says. */
+/* A header of a small filter, whose chains have 1 to `layers` layers; *shape is what it
+ * says. */
 size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
-                     struct shape *shape);
+                     enum records_for purpose, struct shape *shape);
 
 /* The chunk that comes next, with up to `room` bytes and maybe zeros before them. */
 size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,

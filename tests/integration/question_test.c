@@ -137,6 +137,8 @@ TRANSCRIPT(info_refuses_a_selector_it_does_not_know) {
         test_case("selector '%s'", unknown[i]);
         expect_refusal(c, "(error) Invalid information value", "BF.INFO", "k", unknown[i]);
     }
+    expectf(c, "(error) Invalid information value", "BF.INFO k %b", "FULL\0x", (size_t)6);
+    expectf(c, "(error) Invalid information value", "BF.INFO k %b", "SIZE\0x", (size_t)6);
 }
 
 static long long size_of(redisContext *c, const char *key) {

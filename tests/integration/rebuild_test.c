@@ -150,6 +150,15 @@ TRANSCRIPT(rebuild_wants_its_arguments) {
            "BF.REBUILD", "k", "");
 }
 
+TRANSCRIPT(a_zero_byte_ends_no_step) {
+    make_ready(c, "k");
+    expectf(c, "(error) ERR unknown step 'START': START, LOAD, CHECK, COMMIT or ABORT",
+            "BF.REBUILD k %b", "START\0junk", (size_t)10);
+    expectf(c, "(error) ERR unknown option 'ERROR'", "BF.REBUILD k START %b 0.1",
+            "ERROR\0x", (size_t)7);
+    expect_like(c, "\"*\"", "BF.REBUILD", "k", "START");
+}
+
 TRANSCRIPT(rebuild_wants_a_filter) {
     expect(c, "OK", "SET", "k", "x");
     expect_refusal(c, WRONGTYPE, "BF.REBUILD", "k", "START");

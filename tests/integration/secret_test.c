@@ -7,6 +7,7 @@
  * where a command brings it the server is told not to write it down. */
 
 #include "harness.h"
+#include "states.h"
 
 /* As codec.h has it: the first chain record begins at 64, its secret 16 later. */
 enum { SECRET_AT = 80, SECRET_BYTES = 16 };
@@ -47,6 +48,8 @@ TEST(the_secret_is_in_no_reply_but_a_dump) {
     CHECK(gives_away(call(c, "BF.SCANDUMP", "k", "0"), secret));
 
     CHECK(!gives_away(call(c, "BF.INFO", "k"), secret));
+    CHECK(!gives_away(call(c, "BF.INFO", "k", "FULL"), secret));
+    CHECK(!gives_away(call(c, "BF.REBUILD", "k", "START"), secret));
     CHECK(!gives_away(call(c, "BF.DEBUG", "k"), secret));
     CHECK(!gives_away(call(c, "INFO", "everything"), secret));
     CHECK(!gives_away(call(c, "DEBUG", "OBJECT", "k"), secret));
@@ -111,4 +114,32 @@ TEST(a_monitor_does_not_see_what_was_loaded) {
         strstr(line->str, "(redacted)") != NULL && !strstr(line->str, "BULWARK");
     freeReplyObject(line);
     CHECK(loadchunk && redacted);
+}
+
+/* A replica gets it with the START of a rebuild. */
+TEST(a_replicas_monitor_does_not_see_the_secret_of_a_rebuild) {
+    needs(700, "redaction by modules");
+    struct server *master = server_start(.config = "repl-ping-replica-period 3600");
+    struct server *replica = server_start(.config = "slowlog-log-slower-than 0");
+    redisContext *m = client(master), *r = client(replica), *monitor = client(replica);
+    expect(m, "1", "BF.ADD", "k", "anna");
+    follow(r, master);
+    expect(monitor, "OK", "MONITOR");
+
+    const char *token = start_rebuild(m, "k");
+    expect(m, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
+    wait_for_replica(m, r);
+    bool starts = false, redacted = false, shown = false;
+    while (!starts) {
+        redisReply *line;
+        CHECK(redisGetReply(monitor, (void **)&line) == REDIS_OK);
+        starts = strstr(line->str, "\"START\"") != NULL;
+        redacted = strstr(line->str, "(redacted)") != NULL;
+        shown = shown || strstr(line->str, "BULWARK") != NULL;
+        freeReplyObject(line);
+    }
+    CHECK(redacted && !shown);
+    const char *secret = header_of(m, "k")->bytes + SECRET_AT;
+    CHECK(!gives_away(call(r, "SLOWLOG", "GET", "100"), secret));
 }

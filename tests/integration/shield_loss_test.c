@@ -121,6 +121,33 @@ TEST(what_is_not_lost_is_not_counted) {
     expect_losses(c, 0, 0, 0, 0);
 }
 
+/* A rename is an unlink too: the server says so. */
+TEST(a_flush_of_what_was_renamed_is_a_flush) {
+    needs(602, "unlinking");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "OK", "RENAME", "k", "renamed");
+    expect(c, "OK", "FLUSHALL");
+    expect_losses(c, 0, 0, 0, 1);
+    make_ready(c, "k");
+    expect(c, "OK", "RENAME", "k", "renamed");
+    expect(c, "1", "DEL", "renamed");
+    expect_losses(c, 0, 0, 1, 1);
+}
+
+/* Which is what an operator would be woken for. */
+TEST(a_full_sync_is_no_flush) {
+    needs(602, "unlinking");
+    struct server *one = server_start(), *other = server_start(), *s = server_start();
+    redisContext *c = client(s);
+    make_ready(client(one), "k");
+    make_ready(client(other), "k");
+    follow(c, one);
+    follow(c, other);
+    expect_losses(c, 0, 0, 0, 0);
+    CHECK_INT(counted(c, "filters_ready"), 1);
+}
+
 /* ---- adds that get lost ---- */
 
 TEST(a_restart_from_an_older_file_denies_nobody) {

@@ -116,13 +116,14 @@ static const struct recipe {
     uint64_t capacity, items;
     uint64_t missing; /* it is partial by so many bytes */
     struct standing standing;
+    uint64_t next; /* it is being rebuilt, with so many items in the next chain; 0: not */
 } recipes[] = {
-    {"nonscaling", CODEC_STORED, 1e-6, 0, 100, 90, 0, {0}},
-    {"grown", CODEC_STORED, 0.01, 2, 50, 500, 0, {0}},
-    {"loose", CODEC_STORED, 0.4, 1, 300, 700, 0, {0}},
-    {"born", CODEC_BORN, 0.001, 4, 1000, 0, 0, {0}},
-    {"moved", CODEC_MOVED, 1e-9, 2, 20, 60, 0, {.state = 3, .doubt = 1}},
-    {"partial", CODEC_STORED, 0.01, 2, 50, 150, 100, {0}},
+    {"nonscaling", CODEC_STORED, 1e-6, 0, 100, 90, 0, {0}, 0},
+    {"grown", CODEC_STORED, 0.01, 2, 50, 500, 0, {0}, 0},
+    {"loose", CODEC_STORED, 0.4, 1, 300, 700, 0, {0}, 0},
+    {"born", CODEC_BORN, 0.001, 4, 1000, 0, 0, {0}, 0},
+    {"moved", CODEC_MOVED, 1e-9, 2, 20, 60, 0, {.state = 3, .doubt = 1}, 0},
+    {"partial", CODEC_STORED, 0.01, 2, 50, 150, 100, {0}, 0},
     {"later_state",
      CODEC_STORED,
      0.01,
@@ -136,8 +137,53 @@ static const struct recipe {
       .vouched_at = INT64_C(1767225600000),
       .rebuild_token = UINT64_C(0xA1B2C3D4E5F60718),
       .rebuild_start = -5,
-      .rebuild_received = 77}},
+      .rebuild_received = 77},
+     0},
+    {"ready",
+     CODEC_STORED,
+     0.001,
+     2,
+     100,
+     150,
+     0,
+     {.state = STATE_READY,
+      .doubt = DOUBT_RESTART | DOUBT_RESTORE,
+      .lease = INT64_C(1893456000000),
+      .vouched_at = INT64_C(1767225600000)},
+     0},
+    {"rebuild",
+     CODEC_STORED,
+     0.01,
+     2,
+     50,
+     120,
+     0,
+     {.state = STATE_READY,
+      .doubt = DOUBT_FAILOVER | DOUBT_RESTART << DOUBT_REBUILD_SHIFT,
+      .vouched_at = INT64_C(1767225600000),
+      .rebuild_token = UINT64_C(0x0F1E2D3C4B5A6978),
+      .rebuild_start = INT64_C(1767229200000),
+      .rebuild_received = 90},
+     200},
 };
+
+/* Another generation, with another secret and other sizes. */
+static struct chain *cook_next(uint64_t items) {
+    struct chain_spec spec = {
+        .kind = &kind_lines,
+        .secret = {secret.k1, secret.k0},
+        .identity = UINT64_C(0x99AABBCCDDEEFF00),
+        .error = 0.001,
+        .expansion = 4,
+    };
+    struct chain *c;
+    struct filter plan;
+    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    CHECK_INT(chain_plan(c, 60, &plan), BLOOM_OK);
+    CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
+    chain_fill(c, 0, items);
+    return c;
+}
 
 static struct value *cook(const struct recipe *r) {
     struct chain_spec spec = {
@@ -151,20 +197,26 @@ static struct value *cook(const struct recipe *r) {
     chain_fill(v->live, 0, r->items);
     v->live->missing = r->missing;
     v->standing = r->standing;
+    if (r->next > 0) v->next = cook_next(r->next);
     return v;
 }
 
 /* Chunks of at most 1000 bytes, so that larger filters have several. */
-static void write_records(const struct value *v, enum codec_form form, struct golden *g) {
-    struct record header = header_of(v, form);
-    append(g, header.bytes, header.length);
+static void write_chunks(const struct chain *c, struct golden *g) {
     unsigned char buffer[1000];
-    if (form == CODEC_BORN) return;
     for (uint64_t offset = 0;;) {
-        size_t length = codec_write_chunk(v->live, offset, buffer, sizeof buffer, &offset);
+        size_t length = codec_write_chunk(c, offset, buffer, sizeof buffer, &offset);
         if (length == 0) return;
         append(g, buffer, length);
     }
+}
+
+static void write_records(const struct value *v, enum codec_form form, struct golden *g) {
+    struct record header = header_of(v, form);
+    append(g, header.bytes, header.length);
+    if (form == CODEC_BORN) return;
+    write_chunks(v->live, g);
+    if (v->next) write_chunks(v->next, g);
 }
 
 TEST(golden_filters_are_written_as_ever) {
@@ -179,12 +231,15 @@ TEST(golden_filters_are_written_as_ever) {
 static struct value *read_records(struct golden *g) {
     size_t at = 0;
     struct record r;
-    uint64_t follows[2], read = 0;
+    uint64_t follows[2], read[2] = {0, 0};
     CHECK(next_record(g, &at, &r));
     struct value *v = value_read(r, follows);
-    while (next_record(g, &at, &r))
-        read = chunk_must_be_read(v->live, r);
-    CHECK_UINT(read, follows[0]);
+    while (next_record(g, &at, &r)) {
+        bool of_next = v->next && read[0] == follows[0];
+        read[of_next] = chunk_must_be_read(of_next ? v->next : v->live, r);
+    }
+    CHECK_UINT(read[0], follows[0]);
+    CHECK_UINT(read[1], follows[1]);
     return v;
 }
 
@@ -202,6 +257,8 @@ TEST(golden_filters_are_read_as_ever) {
         CHECK_UINT(v->live->layers[0].capacity, r->capacity);
         CHECK_UINT(v->live->missing, r->missing);
         if (r->missing == 0) chain_must_hold(v->live, 0, r->items);
+        CHECK(!v->next == (r->next == 0));
+        if (v->next) chain_must_hold(v->next, 0, r->next);
         bool plain = r->standing.state == STATE_PLAIN || r->form == CODEC_MOVED;
         CHECK(denies(v) == (plain && r->missing == 0));
 

@@ -82,7 +82,8 @@ struct value *value_read(struct record header, uint64_t follows[2]) {
     CHECK_INT(status, BLOOM_OK);
     test_defer(free_value, v);
     CHECK_STR(chain_flaw(v->live), NULL);
-    CHECK_INT(chain_take_arrays(v->live), BLOOM_OK);
+    if (v->next) CHECK_STR(chain_flaw(v->next), NULL);
+    CHECK_INT(value_take_arrays(v), BLOOM_OK);
     return v;
 }
 

@@ -84,10 +84,10 @@ void change_record(struct record r, const struct change *change);
 struct value *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
                          uint64_t capacity);
 
-/* What the header says, with arrays, freed when the test ends. Fails if it is refused. */
 /* Whether EXISTS may say 0. */
 bool denies(const struct value *v);
 
+/* What the header says, with arrays, freed when the test ends. Fails if it is refused. */
 struct value *value_read(struct record header, uint64_t follows[2]);
 
 /* Reads a chunk that must be good; returns the offset after it. */

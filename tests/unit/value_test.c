@@ -81,3 +81,111 @@ TEST(freeing_a_value_frees_all_of_it) {
     CHECK_UINT(memory_blocks(), 0);
     value_free(NULL);
 }
+
+/* ---- two chains ---- */
+
+static struct value *made_with_two(void) {
+    struct value *v = value_new(made());
+    CHECK(v != NULL);
+    v->next = made();
+    return v;
+}
+
+TEST(both_chains_are_counted_and_freed) {
+    struct value *v = made_with_two();
+    CHECK_UINT(value_memory(v), memory_bytes());
+    value_free(v);
+    CHECK_UINT(memory_blocks(), 0);
+}
+
+TEST(a_swap_makes_the_next_chain_the_live_one) {
+    struct value *v = made_with_two();
+    struct chain *live = v->live, *next = v->next;
+    v->grow_again[0] = 11;
+    v->grow_again[1] = 22;
+
+    CHECK(value_swap(v) == live);
+    CHECK(v->live == next && v->next == NULL);
+    CHECK_UINT(v->grow_again[0], 22); /* of the chain that it was noted for */
+    CHECK_UINT(v->grow_again[1], 0);
+    chain_free(live);
+    value_free(v);
+}
+
+TEST(what_is_released_is_the_live_chain_alone) {
+    struct value *v = made_with_two();
+    struct chain *live = v->live;
+    uint64_t bytes = chain_memory(live);
+    CHECK(value_release(v) == live);
+    CHECK_UINT(memory_bytes(), bytes);
+    chain_free(live);
+
+    v = value_new(made());
+    live = v->live;
+    CHECK(value_release(v) == live);
+    chain_free(live);
+    CHECK_UINT(memory_blocks(), 0);
+}
+
+static void drop_arrays(struct chain *c) {
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        c->memory->give_array(c->layers[i].bits, c->layers[i].bytes);
+        c->layers[i].bits = NULL;
+    }
+}
+
+TEST(arrays_are_taken_for_both_chains) {
+    struct value *v = made_with_two();
+    uint64_t bytes = memory_bytes();
+    drop_arrays(v->live);
+    drop_arrays(v->next);
+    CHECK_INT(value_take_arrays(v), BLOOM_OK);
+    CHECK_UINT(memory_bytes(), bytes);
+    CHECK(v->live->layers[0].bits && v->next->layers[0].bits);
+    value_free(v);
+}
+
+/* The caller frees the value then, with what the first chain has got. */
+TEST(without_memory_for_the_second_chains_arrays_the_value_can_be_freed) {
+    for (uint64_t allowed = 0; allowed < 2; allowed++) {
+        struct value *v = made_with_two();
+        drop_arrays(v->live);
+        drop_arrays(v->next);
+        memory_fail_after(allowed);
+        enum bloom_status status = value_take_arrays(v);
+        memory_never_fails();
+        test_case("%llu arrays", (unsigned long long)allowed);
+        CHECK_INT(status, BLOOM_NO_MEMORY);
+        CHECK((v->live->layers[0].bits != NULL) == (allowed == 1));
+        CHECK(v->next->layers[0].bits == NULL);
+        value_free(v);
+        CHECK_UINT(memory_blocks(), 0);
+    }
+}
+
+TEST(a_value_of_which_anything_was_said_is_not_plain) {
+    struct value *v = value_new(made());
+    CHECK(v != NULL);
+    static const struct standing said[] = {
+        {.state = STATE_LOADING},
+        {.state = STATE_READY},
+        {.state = 77},
+        {.doubt = 1},
+        {.lease = 1},
+        {.vouched_at = -1},
+        {.rebuild_token = 1},
+        {.rebuild_start = -1},
+        {.rebuild_received = 1},
+    };
+    bool plain = value_is_plain(v), others = false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        v->standing = said[i];
+        others = others || value_is_plain(v);
+    }
+    v->standing = (struct standing){.state = STATE_PLAIN};
+    v->next = made();
+    others = others || value_is_plain(v);
+    value_free(v);
+    CHECK(plain);
+    CHECK(!others);
+}
