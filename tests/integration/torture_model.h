@@ -55,7 +55,8 @@ enum doubt {
 
 struct rebuild {
     bool under_way;
-    bool interrupted; /* It must not be committed any more. */
+    bool interrupted; /* It must not be committed any more, */
+    bool alarmed;     /* nor now: by BF.LOADING, until BF.READY. */
     char token[TOKEN];
     long received;
     struct items items; /* loaded or added since START */

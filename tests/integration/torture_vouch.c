@@ -63,12 +63,13 @@ static int add_lease(struct run *run, struct words *w) {
     return 1000 * seconds;
 }
 
-/* Whoever rebuilds may not know what was lost: he has to start again. */
+/* Whoever rebuilds may not know what was lost: he has to start again, or somebody
+ * vouches. */
 static void note_loading(struct object *o) {
     o->exists = true;
     o->blurred = false;
     o->state = LOADING;
-    o->rebuild.interrupted = o->rebuild.under_way;
+    o->rebuild.alarmed = o->rebuild.under_way;
 }
 
 static void note_vouched(struct object *o, int lease_ms) {
@@ -76,6 +77,7 @@ static void note_vouched(struct object *o, int lease_ms) {
     o->blurred = false;
     o->state = READY;
     o->doubt = 0;
+    o->rebuild.alarmed = false;
     o->lease = lease_ms ? now_ms() + lease_ms : 0;
 }
 
@@ -278,7 +280,7 @@ static void note_commit(struct run *run, struct place at, const char *token, lon
                         int lease_ms) {
     struct object *o = object_at(run, at);
     if (same_rebuild(o, token)) {
-        if (o->rebuild.interrupted && !o->blurred)
+        if ((o->rebuild.interrupted || o->rebuild.alarmed) && !o->blurred)
             violation(run, "COMMIT of an interrupted rebuild of %s in database %d",
                       key_of(at), at.db);
         if (o->rebuild.received < count)

@@ -249,6 +249,7 @@ void step_restore(struct run *run, struct place at) {
         struct object *o = object_at(run, at);
         *o = d->object;
         if (o->state == READY) o->doubt |= RESTORED;
+        o->rebuild.interrupted = o->rebuild.under_way;
         tally_event("RESTORE done");
     } else if (!run->mode->evicting) {
         FAIL("a dump is refused");
