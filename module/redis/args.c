@@ -25,7 +25,7 @@
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
 #define READY_OPTIONS     (BIT(EX) | BIT(PXAT) | BIT(XX))
 #define COMMIT_OPTIONS    BIT(EX)
-#define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE)) /* of both, in our stream only */
+#define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE) | BIT(OF)) /* in our stream only */
 
 /* The options of one command line, and what becomes of them. */
 struct parser {
@@ -164,6 +164,9 @@ static bool read_option(struct parser *p) {
         return read_seconds(p, value);
     case OPTION_PXAT:
         return read_time(p, value, &p->vow->lease);
+    case OPTION_OF:
+        p->vow->of = value;
+        return true;
     case OPTION_SINCE:
         return read_time(p, value, &p->vow->now);
     default:

@@ -32,8 +32,8 @@ bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                  struct insert *insert);
 
 /* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds], for READY
- * also [PXAT ms] and [XX]; likewise. From a master or an AOF also SINCE ms, and PXAT for
- * both. */
+ * also [PXAT ms] and [XX]; likewise. From a master or an AOF also SINCE ms, OF filter, and
+ * PXAT for both. */
 bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
               bool may_renew, struct vow *vow);
 

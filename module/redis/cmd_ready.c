@@ -17,6 +17,18 @@ static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct value *v, boo
     return chain_items(v->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
 }
 
+/* The master vouches for a filter that is not the one here. */
+static int follow_another(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
+    char shown[SHOWN_MAX + 1];
+    RedisModule_Log(
+        ctx, "warning",
+        "The master vouches for a filter %s that is not the one here: it denies "
+        "nothing until the next full sync.",
+        server_printable(name, shown));
+    if (raise_alarm(ctx, name, v)) announce(ctx, name, "bf.loading");
+    return reply_ok(ctx);
+}
+
 /* BF.READY key [EX seconds | PXAT ms] [XX]
  * Every item that should be in the filter is. With XX only if that has been said, and is
  * not in doubt: else nil. */
@@ -31,9 +43,11 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (flaw < 0) return reply_unless_followed(ctx, flaw);
     if (vow.renew && node_doubts(v)) return RedisModule_ReplyWithNull(ctx);
 
+    if (!is_meant(v, &vow)) return follow_another(ctx, argv[1], v);
+
     begin_change(v);
     vouch(ctx, argv[1], v, &vow);
-    replicate_ready(ctx, argv[1], &v->standing);
+    replicate_ready(ctx, argv[1], v);
     end_change(ctx, argv[1], v);
     announce(ctx, argv[1], "bf.ready");
     return reply_ok(ctx);

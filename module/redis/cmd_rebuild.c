@@ -71,9 +71,8 @@ static enum bloom_status may_start(const struct rebuild *r) {
     if (r->v->live->missing > 0) return BLOOM_PARTIAL;
     if (!r->v->next) return BLOOM_OK;
     const struct standing *s = &r->v->standing;
-    return shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED
-               ? BLOOM_OK
-               : BLOOM_REBUILDING;
+    bool interrupted = shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED;
+    return interrupted || r->v->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
 /* Like the old generation, and large enough for what is in it. */
@@ -170,6 +169,7 @@ static int follow_start(struct rebuild *r) {
     long long since;
     if (r->argc != 6) return RedisModule_WrongArity(r->ctx);
     enum bloom_status status = read_started(r, &next, &since, &why);
+    if (status == BLOOM_NOT_FOUND) return reply_unless_followed(r->ctx, status);
     memory_must_follow(r->ctx, status);
     if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
     server_hide_argument(r->ctx, 5); /* it holds the secret */

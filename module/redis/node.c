@@ -73,11 +73,25 @@ void node_arrived(struct value *v, bool restored) {
 
 /* ---- role ---- */
 
-/* Not from the event itself: there what is sent takes the REPLICAOF along, and replicas
- * would be promoted too. */
+/* A promotion that nobody has been told of. Not from the event itself: there what is sent
+ * takes the REPLICAOF along, and replicas would be promoted too. So it goes before the next
+ * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
+bool node_untold;
+
+#define PAUSED_MS 10
+
+void node_tell_promotion_now(RedisModuleCtx *ctx) {
+    node_untold = false;
+    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
+}
+
 static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
     (void)data;
-    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
+    if (!node_untold) return;
+    if (RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic())
+        RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
+    else
+        node_tell_promotion_now(ctx);
 }
 
 static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
@@ -89,7 +103,8 @@ static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
     losses_follow(node.replica);
     if (node.replica || !was_replica) return;
     begin_era(!linked, true);
-    RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
+    if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
+    node_untold = true;
 }
 
 static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,

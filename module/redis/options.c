@@ -19,6 +19,7 @@ static const struct {
     [OPTION_EX] = {"EX", true},
     [OPTION_PXAT] = {"PXAT", true},
     [OPTION_SINCE] = {"SINCE", true},
+    [OPTION_OF] = {"OF", true},
     [OPTION_XX] = {"XX", false},
     [OPTION_LOADING] = {"LOADING", false},
     [OPTION_READY] = {"READY", false},

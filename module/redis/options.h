@@ -18,6 +18,7 @@ enum option {
     OPTION_EX,
     OPTION_PXAT,
     OPTION_SINCE,
+    OPTION_OF,
     OPTION_XX,
     OPTION_LOADING,
     OPTION_READY,

@@ -2,12 +2,15 @@
 #include "replicate.h"
 
 #include "core/codec.h"
+#include "node.h"
 #include "type.h"
+#include "vouch.h"
 
 #define RECORD ((long long)CODEC_RECORD_ITERATOR)
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct value *v) {
+    node_tell_promotion(ctx);
     size_t length;
     unsigned char *header = encoded_header(v, CODEC_BORN, &length);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
@@ -16,6 +19,7 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
 
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
                       const struct chain *c) {
+    node_tell_promotion(ctx);
     unsigned char growth[CODEC_GROWTH_LENGTH];
     codec_write_growth(c, c == v->next ? CODEC_NEXT : CODEC_LIVE, growth);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
@@ -56,18 +60,21 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
         RedisModule_Replicate(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
 }
 
-void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
-                     const struct standing *s) {
-    long long since = s->vouched_at, lease = s->lease;
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
+    long long since = v->standing.vouched_at, lease = v->standing.lease;
+    char of[FILTER_NAME_MAX];
+    name_filter(v, of);
+    node_tell_promotion(ctx);
     if (lease)
-        RedisModule_Replicate(ctx, "BF.READY", "sclcl", name, "PXAT", lease, "SINCE",
-                              since);
+        RedisModule_Replicate(ctx, "BF.READY", "sclclcc", name, "PXAT", lease, "SINCE",
+                              since, "OF", of);
     else
-        RedisModule_Replicate(ctx, "BF.READY", "scl", name, "SINCE", since);
+        RedisModule_Replicate(ctx, "BF.READY", "sclcc", name, "SINCE", since, "OF", of);
 }
 
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct standing *s) {
+    node_tell_promotion(ctx);
     long long since = s->vouched_at, lease = s->lease;
     uint64_t received = s->rebuild_received;
     long long count = received > INT64_MAX ? INT64_MAX : (long long)received;
@@ -81,6 +88,7 @@ void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
 
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
                      const struct value *v) {
+    node_tell_promotion(ctx);
     struct value next = {.live = v->next};
     size_t length;
     unsigned char *header = encoded_header(&next, CODEC_BORN, &length);

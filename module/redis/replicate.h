@@ -10,7 +10,7 @@
  *     it grew                 BF.LOADCHUNK key 1 <growth>
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
  *     it was loaded           BF.LOADCHUNK, or BF.LOAD, as it came
- *     it was vouched for      BF.READY key [PXAT ms] SINCE ms
+ *     it was vouched for      BF.READY key [PXAT ms] SINCE ms OF filter
  *     nobody vouches          BF.LOADING key
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
  *     it was fed              BF.REBUILD key LOAD token item [item ...]
@@ -45,8 +45,7 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
                     RedisModuleString **items, size_t n, bool as_it_is);
 
 /* The filter was vouched for. */
-void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name,
-                     const struct standing *s);
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v);
 
 /* The same by the COMMIT of the rebuild with that token. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,

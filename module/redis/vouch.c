@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vouch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,17 @@ void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
         node_saw_vouching(&v->standing);
     else if (!server_is_followed(ctx))
         warn_of_eviction(ctx, name);
+}
+
+void name_filter(const struct value *v, char name[FILTER_NAME_MAX]) {
+    snprintf(name, FILTER_NAME_MAX, "%016" PRIx64 ":%" PRIu64, v->live->identity,
+             chain_items(v->live));
+}
+
+bool is_meant(const struct value *v, const struct vow *vow) {
+    char name[FILTER_NAME_MAX];
+    name_filter(v, name);
+    return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), name) == 0;
 }
 
 bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {

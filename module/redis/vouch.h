@@ -8,15 +8,22 @@
 
 /* What READY and COMMIT say. */
 struct vow {
-    int64_t now;   /* when it is made */
-    int64_t lease; /* until when it is good; 0: no end */
-    bool renew;    /* only if it is good already */
+    int64_t now;           /* when it is made */
+    int64_t lease;         /* until when it is good; 0: no end */
+    bool renew;            /* only if it is good already */
+    RedisModuleString *of; /* which filter a master means, or NULL */
 };
 
 /* Within a change of the filter (keyspace.h); telling replicas and listeners is the
  * caller's. */
 void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
            const struct vow *vow);
+
+/* A filter in a few letters, for a replica to see whether it has the one that its master
+ * vouches for: it may have evicted its own, and made another of the next add. */
+#define FILTER_NAME_MAX 48
+void name_filter(const struct value *v, char name[FILTER_NAME_MAX]);
+bool is_meant(const struct value *v, const struct vow *vow);
 
 /* Nothing is denied until somebody vouches; replicas are told. False if nothing has been
  * and nothing was changed. */
