@@ -39,20 +39,23 @@ void journal_start(void) {
     test_defer(show_journal, NULL);
 }
 
-/* Text or bytes that are no text, shortened. */
+/* Words, but not a dump's bytes. */
 static size_t print_words(char *out, size_t room, const struct words *w) {
     size_t at = 0;
-    for (int i = 0; i < w->count && at + 24 < room; i++) {
-        bool text = strlen(w->text[i]) == w->length[i] && w->length[i] < 40;
-        at += (size_t)snprintf(out + at, room - at, text ? "%.40s " : "(%.0s%zu bytes) ",
-                               w->text[i], w->length[i]);
+    for (int i = 0; i < w->count && at + 50 < room; i++) {
+        bool short_one = w->length[i] < 40;
+        int written =
+            short_one
+                ? snprintf(out + at, room - at, "%.*s ", (int)w->length[i], w->text[i])
+                : snprintf(out + at, room - at, "(%zu bytes) ", w->length[i]);
+        at += (size_t)written;
     }
-    return at < room ? at : room - 1;
+    return at;
 }
 
 static void journal_command(struct run *run, const struct node *node, int db,
                             const struct words *w, const redisReply *reply) {
-    char text[LINE / 2 + 10];
+    char text[160];
     size_t length = print_words(text, sizeof text, w);
     char *answer = render(reply);
     bool master = node == master_of(run);

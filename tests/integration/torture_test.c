@@ -197,7 +197,8 @@ static void forget_run(struct run *run) {
 static void end_run(void *what) {
     struct run *run = what;
     if (test_failed())
-        test_print("run: SEED=%llu TEST repeats it", (unsigned long long)run->seed);
+        test_print("the run that failed: SEED=%llu repeats it alone",
+                   (unsigned long long)run->seed);
     forget_run(run);
     node_disconnect(&run->nodes[0]);
     node_disconnect(&run->nodes[1]);
