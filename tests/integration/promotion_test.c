@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* promotion_test.c - what a promotion tells, when it may be told, and replicas that have
+ * not got the filter that their master speaks of. */
+
+#include "harness.h"
+#include "states.h"
+
+static void start_pair(struct server *s[2], redisContext *c[2], const char *config) {
+    s[0] = server_start(.config = "appendonly yes");
+    s[1] = server_start(.config = config, .module_args = "bf-trust replica,failover");
+    c[0] = client(s[0]);
+    c[1] = client(s[1]);
+    expectf(c[1], "OK", "REPLICAOF 127.0.0.1 %d", s[0]->port);
+    wait_for_replica(c[0], c[1]);
+    expect(c[0], "1", "BF.ADD", "k", "anna");
+    expect(c[0], "OK", "BF.READY", "k");
+    wait_for_replica(c[0], c[1]);
+    expect(c[1], "absent", "BF.CHECK", "k", "bob");
+}
+
+/* What is sent while clients are paused ends the server. */
+TEST(a_node_is_promoted_while_clients_are_paused) {
+    needs(700, "CLIENT PAUSE of writes");
+    struct server *s[2];
+    redisContext *c[2];
+    start_pair(s, c, "appendonly yes\nappendfsync always");
+    expect(c[1], "OK", "CLIENT", "PAUSE", "300", "WRITE");
+    expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
+    expect(c[1], "0", "BF.ADD", "k", "anna"); /* when the pause is over */
+    expect(c[1], "PONG", "PING");
+    server_kill(s[0]);
+    server_kill(s[1]);
+    s[1]->options.module_args = "bf-trust restart";
+    server_start_again(s[1]);
+    expect(client(s[1]), "unknown", "BF.CHECK", "k", "bob");
+}
+
+/* Else the doubt of the promotion, coming later, would undo what was said after it. */
+TEST(a_promotion_is_told_before_what_follows_it) {
+    struct server *s[2], *third;
+    redisContext *c[2];
+    start_pair(s, c, "appendonly yes");
+    third = server_start(.module_args = "bf-trust replica");
+    redisContext *t = client(third);
+    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
+    wait_for_replica(c[1], t);
+
+    post(c[1], "REPLICAOF", "NO", "ONE");
+    post(c[1], "BF.READY", "k");
+    expect_next(c[1], "OK");
+    expect_next(c[1], "OK");
+    wait_for_replica(c[1], t);
+    expect(t, "absent", "BF.CHECK", "k", "bob");
+}
+
+/* Replicas learn of it, too: they may lack what the promoted node had not got. */
+TEST(a_replica_of_the_promoted_node_doubts_as_well) {
+    struct server *s[2], *third;
+    redisContext *c[2];
+    start_pair(s, c, "appendonly yes");
+    third = server_start(.module_args = "bf-trust replica");
+    redisContext *t = client(third);
+    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
+    wait_for_replica(c[1], t);
+    expect(t, "absent", "BF.CHECK", "k", "bob");
+
+    expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
+    WAIT_UNTIL(strcmp(call_text(t, "BF.CHECK", "k", "bob"), "unknown") == 0);
+}
+
+/* It evicted its filter, and made another one of the next add. */
+static void lose_and_go_on(redisContext *c[2]) {
+    expect(c[1], "OK", "CONFIG", "SET", "replica-read-only", "no");
+    expect(c[1], "1", "DEL", "k");
+    expect(c[0], "1", "BF.ADD", "k", "carol");
+    wait_for_replica(c[0], c[1]);
+}
+
+TEST(a_replica_that_lost_the_filter_does_not_believe_that_it_is_ready) {
+    struct server *s[2];
+    redisContext *c[2];
+    start_pair(s, c, "appendonly yes");
+    lose_and_go_on(c);
+    expect(c[0], "OK", "BF.READY", "k", "EX", "100");
+    wait_for_replica(c[0], c[1]);
+    expect(c[1], "unknown", "BF.CHECK", "k", "anna");
+    expect(c[1], "1", "BF.EXISTS", "k", "anna");
+    expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
+    expect(c[1], "unknown", "BF.CHECK", "k", "anna");
+}
+
+TEST(a_replica_that_lost_the_filter_outlives_its_rebuild) {
+    struct server *s[2];
+    redisContext *c[2];
+    start_pair(s, c, "appendonly yes");
+    expect(c[1], "OK", "CONFIG", "SET", "replica-read-only", "no");
+    expect(c[1], "1", "DEL", "k");
+    const char *token = call(c[0], "BF.REBUILD", "k", "START")->str;
+    expect(c[0], "1", "BF.ADD", "k", "carol");
+    expect(c[0], "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect(c[0], "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
+    expect(c[0], "OK", "BF.READY", "k", "EX", "100");
+    wait_for_replica(c[0], c[1]);
+    expect(c[1], "unknown", "BF.CHECK", "k", "anna");
+    expect(c[1], "1", "BF.EXISTS", "k", "anna");
+}
