@@ -16,7 +16,7 @@
 #define FEW 512
 
 /* Sends on what was dealt with up to there since the last time. */
-static void tell(struct adding *a, size_t up_to) {
+static inline void tell(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     if (n == 0) return;
     if (a->token) {
@@ -69,12 +69,15 @@ static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dea
     return refuses ? status : BLOOM_OK;
 }
 
-/* Puts items into one of the chains, up to the first one that needs room. */
+/* Puts items into one of the chains, up to the first one that needs room. They all go
+ * into its last layer. */
 static size_t put_in(struct adding *a, struct chain *c, const struct item *items, size_t n,
                      uint8_t *added) {
-    uint64_t before = filter_excess(last_layer(c));
+    const struct filter *f = last_layer(c);
+    uint64_t before = f->items, over = filter_excess(f);
     size_t done = chain_add(c, items, n, added, a->when_full[c == a->v->next]);
-    a->overfull += filter_excess(last_layer(c)) - before;
+    a->came += f->items - before;
+    a->overfull += filter_excess(f) - over;
     return done;
 }
 
@@ -108,10 +111,6 @@ static enum bloom_status add_blocks(struct adding *a) {
     return status;
 }
 
-static uint64_t items_of(const struct value *v) {
-    return chain_items(v->live) + (v->next ? chain_items(v->next) : 0);
-}
-
 static void note_overfull(struct adding *a) {
     count(&counters.overfull, a->overfull);
     if (a->v->notes.told_full) return;
@@ -125,15 +124,14 @@ static void note_overfull(struct adding *a) {
 
 enum bloom_status add_items(struct adding *a) {
     uint8_t few[FEW], *many = NULL;
-    uint64_t before = items_of(a->v);
     if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
     if (a->v->next && !a->token)
         a->effect = a->n <= FEW ? few : (many = RedisModule_Alloc(a->n));
     enum bloom_status status = add_blocks(a);
-    RedisModule_Free(many);
-    stats_items_came(items_of(a->v) - before);
+    if (many) RedisModule_Free(many);
+    stats_items_came(a->came);
     if (a->overfull > 0) note_overfull(a);
     return status;
 }

@@ -29,6 +29,7 @@ struct adding {
     size_t done;       /* so many items were dealt with */
     size_t changed;    /* so many are an effect */
     size_t growths;    /* of all chains */
+    uint64_t came;     /* so many were new to a chain; to both count twice */
     uint64_t overfull; /* so many went in over capacity */
 
     /* While it is under way. */

@@ -23,9 +23,30 @@ static uint64_t hash_of(RedisModuleString *name) {
     return siphash13(&none, bytes, length) | 1;
 }
 
+static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
+                   RedisModuleString *name) {
+    (void)ctx;
+    (void)event;
+    if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
+    count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
+    last = 0;
+    return REDISMODULE_OK;
+}
+
+/* Listening costs something for each event of any key, so it begins with the first ready
+ * filter that is unlinked: the event comes after that. */
+static void listen(void) {
+    static bool listening;
+    if (!listening)
+        RedisModule_SubscribeToKeyspaceEvents(
+            server.ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
+    listening = true;
+}
+
 void losses_unlinked(RedisModuleString *name, struct value *v) {
     v->notes.unlinked = atomic_load(&flush);
     last = v->standing.state == STATE_READY ? hash_of(name) : 0;
+    if (last) listen();
 }
 
 void losses_freed(const struct value *v) {
@@ -48,16 +69,6 @@ static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
     if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) atomic_fetch_add(&flush, 1);
 }
 
-static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
-                   RedisModuleString *name) {
-    (void)ctx;
-    (void)event;
-    if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
-    count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
-    last = 0;
-    return REDISMODULE_OK;
-}
-
 /* A filter may be freed later than it was told of. */
 struct losses losses_so_far(void) {
     struct losses lost = {
@@ -72,9 +83,5 @@ struct losses losses_so_far(void) {
 
 int losses_register(RedisModuleCtx *ctx) {
     counts = server.knows_unlink;
-    if (RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_FlushDB, on_flush) !=
-        REDISMODULE_OK)
-        return REDISMODULE_ERR;
-    return RedisModule_SubscribeToKeyspaceEvents(
-        ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
+    return RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_FlushDB, on_flush);
 }
