@@ -78,7 +78,7 @@ void node_arrived(struct value *v, bool restored) {
  * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
 bool node_untold;
 
-#define PAUSED_MS 10
+#define PAUSED_MS 1
 
 void node_tell_promotion_now(RedisModuleCtx *ctx) {
     node_untold = false;

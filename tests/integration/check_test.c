@@ -145,7 +145,7 @@ TRANSCRIPT(mcheck_takes_a_thousand_items) {
     expect(c, "OK", "BF.RESERVE", "k", "0.000000001", "1000");
     add_numbers(c, "k", 0, MANY / 2);
     expect(c, "OK", "BF.READY", "k");
-    char numbers[MANY][8];
+    char numbers[MANY][12];
     const char *argv[MANY + 2] = {"BF.MCHECK", "k"};
     for (int i = 0; i < MANY; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%d", i);
