@@ -152,7 +152,7 @@ TEST(a_rewritten_aof_has_rebuilds_of_every_kind) {
     struct server *s = server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
     redisContext *c = client(s);
     for (int i = 0; i < 9; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "k%d", i);
         expect(c, "OK", "BF.RESERVE", key, "0.01", "50", "KIND", kinds[i / 3]);
         add_numbers(c, key, 0, 300);

@@ -223,7 +223,7 @@ TEST(a_lagging_replica_denies_nobody) {
     make_ready(m, "k");
     follow(r, master);
     for (int i = 0; i < 20; i++) {
-        char item[16];
+        char item[24];
         snprintf(item, sizeof item, "late:%d", i);
         server_pause(replica);
         post(r, "BF.CHECK", "k", item);
@@ -250,7 +250,7 @@ TEST(with_trust_in_replicas_what_was_applied_is_not_denied) {
     follow(r, master);
     CHECK_STR(said_of(r, "k"), "absent");
     for (int i = 0; i < 50; i++) {
-        char item[16];
+        char item[24];
         snprintf(item, sizeof item, "late:%d", i);
         expect(m, "1", "BF.ADD", "k", item);
         expect(m, "1", "WAIT", "1", "10000");

@@ -11,7 +11,7 @@ static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
 /* "k0", "k1" and "k2", and the originals. */
 static void fill(redisContext *c) {
     for (int i = 0; i < 3; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "k%d", i);
         expect(c, "OK", "BF.RESERVE", kinds[i], "0.01", "2000000", "KIND", kinds[i]);
         add_numbers(c, kinds[i], 0, 1000);
@@ -25,7 +25,7 @@ static void fill(redisContext *c) {
 
 static void complete(redisContext *c) {
     for (int i = 0; i < 3; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "k%d", i);
         test_case("%s", kinds[i]);
         CHECK_STR(said_of(c, key), "unknown");

@@ -12,7 +12,7 @@ enum { SHIELDS = 4, NUMBERS = 3000, STEPS = 400 };
 static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
 
 struct shield {
-    char key[8];
+    char key[16];
     bool exists, plain, rebuilding, interrupted;
     char token[17];
     bool has[NUMBERS];
@@ -104,6 +104,7 @@ static void vouch(struct world *w, struct shield *s) {
         declare_loading(w, s);
     else
         s->plain &= call(w->m, "BF.READY", s->key, "EX", "3600")->type == REDIS_REPLY_ERROR;
+    s->interrupted = false;
 }
 
 static void dump_and_restore(struct world *w, struct shield *s) {
