@@ -100,10 +100,13 @@ static void declare_loading(struct world *w, struct shield *s) {
 }
 
 static void vouch(struct world *w, struct shield *s) {
-    if (random_below(8) == 0)
+    if (random_below(8) == 0) {
         declare_loading(w, s);
-    else
-        s->plain &= call(w->m, "BF.READY", s->key, "EX", "3600")->type == REDIS_REPLY_ERROR;
+        return;
+    }
+    /* Of a filter without items it is refused. */
+    if (call(w->m, "BF.READY", s->key, "EX", "3600")->type == REDIS_REPLY_ERROR) return;
+    s->plain = false;
     s->interrupted = false;
 }
 
