@@ -57,7 +57,7 @@ integration_obj := $(integration_src:%.c=$B/integration/%.o)
 
 # What each fuzz target is made of. The driver replays and mutates; libFuzzer has its own.
 fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
-harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integration/*.c)))
+harness := $(patsubst tests/%.c,%,$(filter-out %_test.c tests/integration/torture_%,$(wildcard tests/integration/*.c)))
 fuzz_codec := fuzz/codec_fuzz fuzz/records fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
