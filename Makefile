@@ -61,7 +61,8 @@ harness := $(patsubst tests/%.c,%,$(filter-out %_test.c tests/integration/tortur
 fuzz_codec := fuzz/codec_fuzz fuzz/records fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
-fuzz_commands := fuzz/commands_fuzz fuzz/records fuzz/stand_in $(harness)
+fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
+    fuzz/commands_restore fuzz/records fuzz/stand_in $(harness)
 fuzz_driver := fuzz/driver
 targets := codec foreign chain commands
 
