@@ -57,11 +57,13 @@ integration_obj := $(integration_src:%.c=$B/integration/%.o)
 
 # What each fuzz target is made of. The driver replays and mutates; libFuzzer has its own.
 fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
-harness := $(patsubst tests/%.c,%,$(filter-out %_test.c tests/integration/torture%,$(wildcard tests/integration/*.c)))
-fuzz_codec := fuzz/codec_fuzz fuzz/records fuzz/fuzz_memory
+harness := $(patsubst tests/%.c,%,$(filter-out %_test.c tests/integration/torture_%,$(wildcard tests/integration/*.c)))
+records := fuzz/records fuzz/records_parts fuzz/records_repair fuzz/records_mutate
+fuzz_codec := fuzz/codec_fuzz $(records) fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
-fuzz_commands := fuzz/commands_fuzz fuzz/records fuzz/stand_in $(harness)
+fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
+    fuzz/commands_restore $(records) fuzz/stand_in $(harness)
 fuzz_driver := fuzz/driver
 targets := codec foreign chain commands
 

@@ -452,8 +452,8 @@ void fuzz_seeds(fuzz_emit *emit) {
     }
 }
 
-/* When the format changes and records.c does not, everything is refused, and nothing
- * would be tested any more. */
+/* When the format changes and records_parts.h does not, everything is refused, and
+ * nothing would be tested any more. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     struct dice d = {4};
