@@ -32,8 +32,8 @@ static inline enum cause why_unknown(const struct value *v) {
 /* Whether it is not ready, or ready and in doubt. */
 bool node_doubts(const struct value *v);
 
-/* Tells replicas and the AOF of a promotion, unless they have been told. Called before
- * each effect that is sent, so that it comes first. */
+/* Tells replicas and the AOF of a promotion, unless they have been told. Called before a
+ * filter is made, grows or is vouched for, so that it comes first. */
 void node_tell_promotion_now(RedisModuleCtx *ctx);
 extern bool node_untold;
 static inline void node_tell_promotion(RedisModuleCtx *ctx) {
