@@ -25,11 +25,13 @@ TEST(a_node_is_promoted_while_clients_are_paused) {
     struct server *s[2];
     redisContext *c[2];
     start_pair(s, c, "appendonly yes\nappendfsync always");
-    long long size = info_int(c[1], "persistence", "aof_current_size");
+    redisContext *t = client(server_start(.module_args = "bf-trust replica"));
+    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
+    wait_for_replica(c[1], t);
     expect(c[1], "OK", "CLIENT", "PAUSE", "300", "WRITE");
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
     expect(c[1], "0", "BF.ADD", "k", "anna"); /* when the pause is over */
-    WAIT_UNTIL(info_int(c[1], "persistence", "aof_current_size") > size);
+    WAIT_UNTIL(strcmp(call_text(t, "BF.CHECK", "k", "bob"), "unknown") == 0);
     server_kill(s[0]);
     server_kill(s[1]);
     s[1]->options.module_args = "bf-trust restart";
