@@ -11,12 +11,17 @@ static void start_pair(struct server *s[2], redisContext *c[2], const char *conf
     s[1] = server_start(.config = config, .module_args = "bf-trust replica,failover");
     c[0] = client(s[0]);
     c[1] = client(s[1]);
-    expectf(c[1], "OK", "REPLICAOF 127.0.0.1 %d", s[0]->port);
-    wait_for_replica(c[0], c[1]);
+    follow(c[1], s[0]);
     expect(c[0], "1", "BF.ADD", "k", "anna");
     expect(c[0], "OK", "BF.READY", "k");
     wait_for_replica(c[0], c[1]);
     expect(c[1], "absent", "BF.CHECK", "k", "bob");
+}
+
+static redisContext *replica_of(const struct server *master) {
+    redisContext *t = client(server_start(.module_args = "bf-trust replica"));
+    follow(t, master);
+    return t;
 }
 
 /* What is sent while clients are paused ends the server. */
@@ -25,9 +30,7 @@ TEST(a_node_is_promoted_while_clients_are_paused) {
     struct server *s[2];
     redisContext *c[2];
     start_pair(s, c, "appendonly yes\nappendfsync always");
-    redisContext *t = client(server_start(.module_args = "bf-trust replica"));
-    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
-    wait_for_replica(c[1], t);
+    redisContext *t = replica_of(s[1]);
     expect(c[1], "OK", "CLIENT", "PAUSE", "300", "WRITE");
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
     expect(c[1], "0", "BF.ADD", "k", "anna"); /* when the pause is over */
@@ -41,13 +44,10 @@ TEST(a_node_is_promoted_while_clients_are_paused) {
 
 /* Else the doubt of the promotion, coming later, would undo what was said after it. */
 TEST(a_promotion_is_told_before_what_follows_it) {
-    struct server *s[2], *third;
+    struct server *s[2];
     redisContext *c[2];
     start_pair(s, c, "appendonly yes");
-    third = server_start(.module_args = "bf-trust replica");
-    redisContext *t = client(third);
-    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
-    wait_for_replica(c[1], t);
+    redisContext *t = replica_of(s[1]);
 
     post(c[1], "REPLICAOF", "NO", "ONE");
     post(c[1], "BF.READY", "k");
@@ -59,13 +59,10 @@ TEST(a_promotion_is_told_before_what_follows_it) {
 
 /* Replicas learn of it, too: they may lack what the promoted node had not got. */
 TEST(a_replica_of_the_promoted_node_doubts_as_well) {
-    struct server *s[2], *third;
+    struct server *s[2];
     redisContext *c[2];
     start_pair(s, c, "appendonly yes");
-    third = server_start(.module_args = "bf-trust replica");
-    redisContext *t = client(third);
-    expectf(t, "OK", "REPLICAOF 127.0.0.1 %d", s[1]->port);
-    wait_for_replica(c[1], t);
+    redisContext *t = replica_of(s[1]);
     expect(t, "absent", "BF.CHECK", "k", "bob");
 
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
