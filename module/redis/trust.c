@@ -40,10 +40,11 @@ static const struct {
     [WITHOUT_WAIT] = {"failover_without_wait",
                       "bf-trust has \"failover\", but min-replicas-to-write is 0, and "
                       "nobody sends WAIT: what the promoted node has not got is denied"},
-    [UNNAMED] = {"replica_unnamed",
-                 "bf-trust has \"replica\", but the master doesn't name this node: it is the "
-                 "replica of a replica, or behind a proxy or an address translation. "
-                 "Filters answer \"unknown\" unless bf-max-lag is set"},
+    [UNNAMED] =
+        {"replica_unnamed",
+         "bf-trust has \"replica\", but the master doesn't name this node: it is the "
+         "replica of a replica, or behind a proxy or an address translation. "
+         "Filters answer \"unknown\" unless bf-max-lag is set"},
 };
 
 static _Atomic unsigned current; /* warnings that hold, as bits */
@@ -112,8 +113,8 @@ static struct facts look(RedisModuleCtx *ctx) {
 
 static bool synced;
 
-void trust_synced(void) {
-    synced = true;
+void trust_synced(RedisModuleCtx *ctx) {
+    synced = is_set_to(ctx, "appendonly", "yes");
 }
 
 bool trust_awaits_rewrite(void) {
@@ -129,10 +130,10 @@ static void warn_if(bool holds, enum warning warning, unsigned *found) {
 static unsigned find_warnings(const struct facts *f) {
     unsigned found = 0;
     if (node.trust & DOUBT_RESTART) {
-        bool fsync = f->waits_for_aof || !f->aof;
+        bool unwatched = f->aof && !f->waits_for_aof;
         warn_if(!f->aof, WITHOUT_AOF, &found);
-        warn_if(!f->always && !fsync, WITHOUT_FSYNC, &found);
-        warn_if(f->spares_rewrites && !fsync, WITHOUT_FSYNC_ON_REWRITE, &found);
+        warn_if(unwatched && !f->always, WITHOUT_FSYNC, &found);
+        warn_if(unwatched && f->spares_rewrites, WITHOUT_FSYNC_ON_REWRITE, &found);
         warn_if(synced, BEFORE_REWRITE, &found);
     }
     bool failover = node.trust & DOUBT_FAILOVER && !node.replica;
