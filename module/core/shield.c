@@ -6,6 +6,7 @@ static uint16_t doubt_of(unsigned stored, struct era stamp, struct era era) {
     unsigned doubt = stored & DOUBT_ALL;
     if (stamp.restarts != era.restarts) doubt |= DOUBT_RESTART;
     if (stamp.failovers != era.failovers) doubt |= DOUBT_FAILOVER;
+    if (stamp.restores != era.restores) doubt |= DOUBT_RESTORE;
     return (uint16_t)doubt;
 }
 

@@ -17,8 +17,8 @@
  *
  * Nothing else leads to the third column: no write, load, restart or change of role.
  *
- * Doubt costs no scan and no write. Two numbers of the process, its era, go up with each
- * restart and failover; vouching stamps a filter with them, and an older stamp is doubt.
+ * Doubt costs no scan and no write. Three numbers of the process, its era, go up with each
+ * restart and failover, and with each file that ends too early; vouching stamps a filter with them, and an older stamp is doubt.
  * In stored forms doubt is a set of bits instead, and what is loaded is stamped with the
  * era in which it came: a file that was read ends in the next one.
  *
@@ -47,7 +47,7 @@ enum state {
 enum doubt {
     DOUBT_RESTART = 1,  /* it was loaded from disk: adds may have come later */
     DOUBT_FAILOVER = 2, /* this node was promoted: adds may not have reached it */
-    DOUBT_RESTORE = 4,  /* it was dumped, and restored at some later time */
+    DOUBT_RESTORE = 4,  /* it was dumped, or its file ended, and restored some time later */
     DOUBT_ALARM = 8,    /* of a rebuild only: somebody lost an add after it began */
     DOUBT_ALL = 0xff,
 };
@@ -77,7 +77,7 @@ enum cause {
 
 /* How often this process has gone through it. */
 struct era {
-    uint32_t restarts, failovers;
+    uint32_t restarts, failovers, restores;
 };
 
 /* Of the server, as it is. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - what this server is and what it has been through, for shield.h.
  *
- *     event                                restarts   failovers
- *     a master has loaded from its disk      + 1
- *     this node was promoted                            + 1     and tells AOF and replicas
- *     ... with no beat since it loaded       + 1        + 1
- *     the master, or the AOF, says so                   + 1     (BF.PROMOTED)
+ *     event                               restarts  failovers  restores
+ *     a master has loaded from its disk     + 1
+ *     from a file that ends adrift                               + 1     (adrift.h)
+ *     this node was promoted                          + 1                and tells AOF and replicas
+ *     ... with no beat since it loaded      + 1       + 1
+ *     the master, or the AOF, says so                 + 1                (BF.PROMOTED)
  *
  * A replica is in doubt while it can't know whether it has caught up (beat.h); one that is
  * promoted in that state counts as restarted. */
