@@ -66,7 +66,7 @@ void node_saw_vouching(const struct standing *s) {
 }
 
 void node_arrived(struct value *v, bool restored) {
-    shield_arrive(&v->standing, node.era);
+    shield_arrive(&v->standing, node_now(), node.era);
     if (restored) shield_dumped(&v->standing, v->next);
     node_saw_vouching(&v->standing);
 }
@@ -150,22 +150,44 @@ bool node_is_saving(void) {
 
 /* ---- the answer ---- */
 
-enum cause node_why_unknown(const struct value *v) {
+struct moment node_now(void) {
+    return (struct moment){.wall = RedisModule_Milliseconds(),
+                           .steady = server_steady_ms()};
+}
+
+static void see_lease(struct value *v, struct moment now) {
+    struct standing seen = v->standing;
+    if (!shield_see_lease(&seen, now)) return;
+    stats_value_went(v);
+    v->standing = seen;
+    stats_value_came(v);
+}
+
+/* The lease comes first: a replica, which has causes of its own, sees its end too. */
+static enum cause look_at(struct value *v, const struct circumstances *here) {
+    struct moment now = {0, 0};
+    if (v->standing.lease) {
+        now = node_now();
+        see_lease(v, now);
+    }
+    return shield_unknown(&v->standing, v->live->missing > 0, here, now);
+}
+
+enum cause node_why_unknown(struct value *v) {
+    struct circumstances here = node;
     if (node.bypass) return CAUSE_BYPASS;
     if (!v) return CAUSE_MISSING;
     if (node.replica && v->standing.state == STATE_READY) {
         int flags = RedisModule_GetContextFlags(server.ctx);
-        node.link_down = !(flags & REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE);
+        here.link_down = !(flags & REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE);
     }
-    int64_t now = v->standing.lease ? RedisModule_Milliseconds() : 0;
-    return shield_unknown(&v->standing, v->live->missing > 0, &node, now);
+    return look_at(v, &here);
 }
 
-bool node_doubts(const struct value *v) {
+bool node_doubts(struct value *v) {
     struct circumstances here = node;
     here.bypass = false;
-    return shield_unknown(&v->standing, v->live->missing > 0, &here,
-                          RedisModule_Milliseconds()) != CAUSE_NONE;
+    return look_at(v, &here) != CAUSE_NONE;
 }
 
 int node_register(RedisModuleCtx *ctx) {

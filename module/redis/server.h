@@ -49,6 +49,9 @@ _Noreturn void server_end(RedisModuleCtx *ctx, const char *command, const char *
  * be any number. */
 int64_t server_seconds_since(int64_t ms);
 
+/* A clock of this machine that nobody can set, in ms. */
+int64_t server_steady_ms(void);
+
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used);
