@@ -188,7 +188,7 @@ void node_saw_vouching(const struct standing *s) {
 }
 
 void node_arrived(struct value *v, bool restored) {
-    shield_arrive(&v->standing, node.era);
+    shield_arrive(&v->standing, node_now(), node.era);
     if (restored) shield_dumped(&v->standing, v->next);
     node_saw_vouching(&v->standing);
 }
@@ -215,6 +215,11 @@ bool node_is_saving(void) {
 
 /* ---- the answer ---- */
 
+struct moment node_now(void) {
+    return (struct moment){.wall = RedisModule_Milliseconds(),
+                           .steady = server_steady_ms()};
+}
+
 static void look_at_link(struct circumstances *here) {
     int flags = RedisModule_GetContextFlags(server.ctx);
     enum beat beat = beat_state();
@@ -224,25 +229,36 @@ static void look_at_link(struct circumstances *here) {
     if (beat == BEAT_UNNAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
 }
 
-/* Of the filter as it is here, whatever the bypass. */
-static enum cause cause_here(const struct value *v, struct circumstances *here) {
-    bool ready = v->standing.state == STATE_READY;
-    if (ready && here->replica) look_at_link(here);
-    int64_t now = v->standing.lease ? RedisModule_Milliseconds() : 0;
+static void see_lease(struct value *v, struct moment now) {
+    struct standing seen = v->standing;
+    if (!shield_see_lease(&seen, now)) return;
+    stats_value_went(v);
+    v->standing = seen;
+    stats_value_came(v);
+}
+
+/* The lease comes first: a replica, which has causes of its own, sees its end too. */
+static enum cause look_at(struct value *v, struct circumstances *here) {
+    struct moment now = {0, 0};
+    if (v->standing.lease) {
+        now = node_now();
+        see_lease(v, now);
+    }
+    if (here->replica && v->standing.state == STATE_READY) look_at_link(here);
     enum cause cause = shield_unknown(&v->standing, v->live->missing > 0, here, now);
     return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
 }
 
-enum cause node_why_unknown(const struct value *v) {
+enum cause node_why_unknown(struct value *v) {
     struct circumstances here = node;
     if (here.bypass) return CAUSE_BYPASS;
-    return v ? cause_here(v, &here) : CAUSE_MISSING;
+    return v ? look_at(v, &here) : CAUSE_MISSING;
 }
 
-bool node_doubts(const struct value *v) {
+bool node_doubts(struct value *v) {
     struct circumstances here = node;
     here.bypass = false;
-    return cause_here(v, &here) != CAUSE_NONE;
+    return look_at(v, &here) != CAUSE_NONE;
 }
 
 bool node_sends_all(const struct value *v) {

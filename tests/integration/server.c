@@ -8,6 +8,7 @@
 #include "wait.h"
 #include "workspace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <netinet/in.h>
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -27,6 +29,7 @@ enum {
     FIRST_PORT = 21000,
     PORTS = 11000,
 
+    PATH_ROOM = 4096,
     START_ATTEMPTS = 20,  /* Somebody else may take the port first. */
     SHOWN_LINES = 30,     /* The last ones of a log, ... */
     SHOWN_OF_REPORT = 60, /* ... or the first ones of the report in it. */
@@ -169,9 +172,62 @@ static int free_port(void) {
     FAIL("no free port");
 }
 
+/* -------------------------------------------------------------------------
+ * Preloading
+ * ---------------------------------------------------------------------- */
+
+/* The file that a preloaded object looks at: a number, zero when the server starts for the
+ * first time. Written in place, for it is mapped there. */
+static void tell_preload(const struct server *s, int64_t number, int flags) {
+    int file =
+        open(server_file(s, "preload"), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    if (file < 0 && errno == EEXIST) return;
+    bool told = file >= 0 && pwrite(file, &number, sizeof number, 0) == sizeof number;
+    if (file >= 0) close(file);
+    if (!told) FAIL("cannot write in %s", s->directory);
+}
+
+static bool shows(const struct server *s, long long seconds) {
+    redisContext *c = redisConnect("127.0.0.1", s->port);
+    redisReply *r = c && !c->err ? redisCommand(c, "TIME") : NULL;
+    bool told = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2;
+    long long off = told ? atoll(r->element[0]->str) - (long long)time(NULL) - seconds : 99;
+    if (r) freeReplyObject(r);
+    if (c) redisFree(c);
+    return off >= -1 && off <= 1;
+}
+
+/* Valkey 9 asks for the time now and then only, and counts on by itself in between. */
+void server_set_clock(struct server *s, long long seconds) {
+    tell_preload(s, seconds, 0);
+    WAIT_UNTIL(!s->pid || shows(s, seconds));
+}
+
+/* They are built beside this program. */
+static void preload_path(const char *name, char path[PATH_ROOM]) {
+    ssize_t length = readlink("/proc/self/exe", path, PATH_ROOM / 2);
+    if (length < 0) FAIL("no path of this program");
+    path[length] = 0;
+    snprintf(strrchr(path, '/'), PATH_ROOM / 2, "/preload/%s.so", name);
+    if (access(path, R_OK) != 0) FAIL("no %s", path);
+}
+
+/* A sanitizer's runtime has to be the first. Empty if there is nothing to preload. */
+static const char *preloads(const struct server *s) {
+    char ours[PATH_ROOM] = "", *both;
+    const char *given = getenv("SERVER_PRELOAD");
+    if (s->options.preload) preload_path(s->options.preload, ours);
+    if (asprintf(&both, "%s%s%s", given ? given : "", given && *given && *ours ? " " : "",
+                 ours) < 0)
+        FAIL("no memory");
+    test_defer(free, both);
+    return both;
+}
+
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep
  * a connection open that the test has closed. */
-_Noreturn static void become_server(const char *config, int log, pid_t parent) {
+_Noreturn static void become_server(const char *config, const char *preload,
+                                    const char *preload_file, int log, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
@@ -180,7 +236,8 @@ _Noreturn static void become_server(const char *config, int log, pid_t parent) {
     dup2(log, 2);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
-    if (getenv("SERVER_PRELOAD")) setenv("LD_PRELOAD", getenv("SERVER_PRELOAD"), 1);
+    setenv("PRELOAD_FILE", preload_file, 1);
+    if (*preload) setenv("LD_PRELOAD", preload, 1);
     execlp(server_binary(), server_binary(), config, (char *)NULL);
     dprintf(2, "cannot run %s\n", server_binary());
     _exit(127);
@@ -188,12 +245,14 @@ _Noreturn static void become_server(const char *config, int log, pid_t parent) {
 
 static void spawn(struct server *s) {
     write_config(s);
-    const char *config = server_file(s, "server.conf");
+    if (s->options.preload) tell_preload(s, 0, O_EXCL);
+    const char *config = server_file(s, "server.conf"), *preload = preloads(s);
+    const char *preload_file = server_file(s, "preload");
     int log = open(server_file(s, "log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     pid_t parent = getpid();
     fflush(stdout);
     s->pid = fork();
-    if (s->pid == 0) become_server(config, log, parent);
+    if (s->pid == 0) become_server(config, preload, preload_file, log, parent);
     close(log);
     if (s->pid < 0) FAIL("cannot fork");
     setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */

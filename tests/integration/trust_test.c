@@ -10,7 +10,8 @@ static bool warns(redisContext *c, const char *word) {
     const char *words = info_text(c, "bf", "bf_trust_warnings");
     size_t length = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ',') && (!at[length] || at[length] == ',')) return true;
+        if ((at == words || at[-1] == ',') && (!at[length] || at[length] == ','))
+            return true;
     return false;
 }
 
