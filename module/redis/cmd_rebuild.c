@@ -34,7 +34,8 @@ struct rebuild {
     RedisModuleString **argv;
     int argc;
     RedisModuleString *name;
-    struct value *v; /* NULL: no such key */
+    struct value *v;           /* NULL: no such key */
+    RedisModuleString *header; /* of a START from a master, else NULL */
     bool followed;
 };
 
@@ -108,7 +109,7 @@ static int start(struct rebuild *r) {
     struct wish wish = r->v ? wish_like(r->v->live) : default_wish(r->ctx);
     if (!read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
     enum bloom_status status = may_start(r);
-    if (status < 0) return reply_refusal(r->ctx, status);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct chain *next;
     bool creates = !r->v;
@@ -119,7 +120,7 @@ static int start(struct rebuild *r) {
     if (status >= 0 && creates) status = create(r->ctx, r->name, &wish, &r->v);
     if (status < 0) {
         chain_free(next);
-        return reply_refusal(r->ctx, status);
+        return reply_refusal(r->ctx, r->name, status);
     }
     char text[TOKEN_DIGITS + 1];
     uint64_t token = new_token();
@@ -132,6 +133,17 @@ static int start(struct rebuild *r) {
     if (creates) announce(r->ctx, r->name, "bf.reserve");
     announce(r->ctx, r->name, "bf.rebuild");
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
+}
+
+/* What a master's START has as its last argument holds the secret. A client's may as well:
+ * an AOF can be replayed by one. */
+static void hide_header(struct rebuild *r) {
+    size_t length;
+    if (r->argc < 6 || !is_word(r->argv[2], "START")) return;
+    r->header = r->argv[5];
+    const char *bytes = RedisModule_StringPtrLen(r->header, &length);
+    if (r->followed || codec_record_type(bytes, length) != CODEC_NONE)
+        server_hide_argument(r->ctx, 5);
 }
 
 /* What a master has started: START token ms <header of the new generation>. */
@@ -147,7 +159,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
     if (token_of(r->argv[3]) == 0 ||
         RedisModule_StringToLongLong(r->argv[4], since) != REDISMODULE_OK)
         return BLOOM_CORRUPT;
-    const char *header = RedisModule_StringPtrLen(r->argv[5], &length);
+    const char *header = RedisModule_StringPtrLen(r->header, &length);
     enum bloom_status status =
         codec_read_header(header, length, &server_allocator, &v, follows, why);
     if (status < 0) return status;
@@ -167,12 +179,11 @@ static int follow_start(struct rebuild *r) {
     const char *why;
     struct chain *next;
     long long since;
-    if (r->argc != 6) return RedisModule_WrongArity(r->ctx);
+    if (r->argc != 6) return reply_wrong_arity(r->ctx);
     enum bloom_status status = read_started(r, &next, &since, &why);
-    if (status == BLOOM_NOT_FOUND) return reply_unless_followed(r->ctx, status);
+    if (status == BLOOM_NOT_FOUND) return reply_refusal(r->ctx, r->name, status);
     memory_must_follow(r->ctx, status);
     if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
-    server_hide_argument(r->ctx, 5); /* it holds the secret */
 
     begin_change(r->v);
     set_next(r->v, next);
@@ -190,9 +201,9 @@ static int start_or_follow(struct rebuild *r) {
 /* ---- LOAD, CHECK ---- */
 
 static int load(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     enum bloom_status status = resume(r);
-    if (status < 0) return reply_unless_followed(r->ctx, status);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
@@ -212,9 +223,9 @@ static int load(struct rebuild *r) {
 }
 
 static int check(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     enum bloom_status status = resume(r);
-    if (status < 0) return reply_refusal(r->ctx, status);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct value next = {.live = r->v->next};
     size_t n = (size_t)(r->argc - 4);
@@ -236,7 +247,7 @@ static int refuse_count(const struct rebuild *r, uint64_t count) {
     char words[128];
     snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
              r->v->standing.rebuild_received, count);
-    return reply_error(r->ctx, words);
+    return reply_error_of(r->ctx, r->name, words);
 }
 
 static void take_over(struct rebuild *r, const struct vow *vow) {
@@ -252,11 +263,11 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
 /* What the master has committed is not there: what is there lacks it. */
 static int cannot_follow(struct rebuild *r, enum bloom_status status) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
-    return reply_unless_followed(r->ctx, status);
+    return reply_refusal(r->ctx, r->name, status);
 }
 
 static int commit(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     long long count;
     struct vow vow;
     if (RedisModule_StringToLongLong(r->argv[4], &count) != REDISMODULE_OK || count < 0)
@@ -268,9 +279,10 @@ static int commit(struct rebuild *r) {
         shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
         return reply_ok(r->ctx); /* a retry */
     if (status < 0)
-        return r->followed ? cannot_follow(r, status) : reply_refusal(r->ctx, status);
+        return r->followed ? cannot_follow(r, status)
+                           : reply_refusal(r->ctx, r->name, status);
     uint64_t received = r->v->standing.rebuild_received;
-    if (received == 0 && !r->followed) return reply_refusal(r->ctx, BLOOM_EMPTY);
+    if (received == 0 && !r->followed) return reply_refusal(r->ctx, r->name, BLOOM_EMPTY);
     if (received < (uint64_t)count && !r->followed) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
@@ -280,11 +292,11 @@ static int commit(struct rebuild *r) {
 }
 
 static int give_up(struct rebuild *r) {
-    if (r->argc > 4) return RedisModule_WrongArity(r->ctx);
-    if (!r->v) return reply_unless_followed(r->ctx, BLOOM_NOT_FOUND);
+    if (r->argc > 4) return reply_wrong_arity(r->ctx);
+    if (!r->v) return reply_refusal(r->ctx, r->name, BLOOM_NOT_FOUND);
     uint64_t token = r->v->standing.rebuild_token;
     if (!r->v->next || (r->argc == 4 && token_of(r->argv[3]) != token))
-        return reply_unless_followed(r->ctx, BLOOM_NO_REBUILD);
+        return reply_refusal(r->ctx, r->name, BLOOM_NO_REBUILD);
 
     begin_change(r->v);
     set_next(r->v, NULL);
@@ -309,13 +321,14 @@ static const struct {
  * BF.REBUILD key COMMIT token count [EX seconds]
  * BF.REBUILD key ABORT [token] */
 int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (argc < 3) return reply_wrong_arity(ctx);
 
     struct rebuild r = {.ctx = ctx,
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
                         .followed = server_is_followed(ctx)};
+    hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */
