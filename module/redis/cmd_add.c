@@ -12,14 +12,14 @@
 #define FEW 512
 
 /* Finds the filter, or makes it: as BF.INSERT says, else by the settings. Where a missing
- * filter denies nothing, one that an add makes doesn't either. False if it replied an
- * error. */
+ * filter denies nothing, one that an add makes doesn't either, whoever sends it: the master
+ * may have the filter that was lost here. Without items it was made there, as here. False
+ * if it replied an error. */
 static bool find_or_create(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->v)) return false;
     if (a->v) return true;
     struct wish wish = insert ? insert->wish : default_wish(a->ctx);
-    if (settings.missing_key != MISSING_ABSENT && !server_is_followed(a->ctx))
-        wish.state = STATE_LOADING;
+    if (settings.missing_key != MISSING_ABSENT && a->n > 0) wish.state = STATE_LOADING;
     enum bloom_status status =
         insert && !insert->create ? BLOOM_NOT_FOUND : create(a->ctx, a->name, &wish, &a->v);
     if (status < 0) reply_refusal(a->ctx, a->name, status);
