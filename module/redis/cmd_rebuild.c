@@ -2,7 +2,7 @@
 /* cmd_rebuild.c - BF.REBUILD: a new generation of a filter, under full traffic.
  *
  *     START    a second chain, which gets every add from here on beside the live one
- *     LOAD     what was in the database before goes into it
+ *     LOAD     what was in the database before goes into it; AT: after so many items
  *     CHECK    is a sample in it?
  *     COMMIT   it takes the live one's place, and is ready
  *     ABORT    it goes
@@ -200,22 +200,62 @@ static int start_or_follow(struct rebuild *r) {
 
 /* ---- LOAD, CHECK ---- */
 
+static int refuse_count(const struct rebuild *r, uint64_t count) {
+    char words[128];
+    snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
+             r->v->standing.rebuild_received, count);
+    return reply_error_of(r->ctx, r->name, words);
+}
+
+static bool is_number(RedisModuleString *text) {
+    size_t length;
+    double any;
+    const char *at = RedisModule_StringPtrLen(text, &length);
+    size_t sign = length > 0 && (*at == '-' || *at == '+');
+    bool whole = length > sign && strspn(at + sign, "0123456789") == length - sign;
+    return whole || RedisModule_StringToDouble(text, &any) == REDISMODULE_OK;
+}
+
+/* Takes AT and its number off the items. AT and what is no number are items. What is one
+ * but can't count items, or has none after it, is a loader's slip: as items they would
+ * count. False if it replied an error. */
+static bool read_at(const struct rebuild *r, struct adding *a) {
+    if (a->n < 2 || !is_word(a->items[0], "AT") || !is_number(a->items[1])) return true;
+    if (a->n == 2) return reply_wrong_arity(r->ctx), false;
+    a->items += 2;
+    a->n -= 2;
+    a->has_at = true;
+    if (RedisModule_StringToLongLong(a->items[-1], &a->at) == REDISMODULE_OK &&
+        a->at >= 0 && a->at <= INT64_MAX - (long long)a->n)
+        return true;
+    return reply_error(r->ctx, "ERR bad count of items"), false;
+}
+
+/* What was sent by now: with AT a repeat counts only what is new. */
+static uint64_t received_after(const struct adding *a, uint64_t before) {
+    if (!a->has_at) return a->n < UINT64_MAX - before ? before + a->n : UINT64_MAX;
+    uint64_t end = (uint64_t)a->at + a->n;
+    return before > end ? before : end;
+}
+
 static int load(struct rebuild *r) {
     if (r->argc < 5) return reply_wrong_arity(r->ctx);
-    enum bloom_status status = resume(r);
-    if (status < 0) return reply_refusal(r->ctx, r->name, status);
-
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
                        .v = r->v,
                        .items = r->argv + 4,
                        .n = (size_t)(r->argc - 4),
                        .token = r->argv[3]};
+    if (!read_at(r, &a)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status status = resume(r);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    uint64_t *received = &r->v->standing.rebuild_received;
+    if (a.has_at && (uint64_t)a.at > *received) return refuse_count(r, (uint64_t)a.at);
+
     a.added = RedisModule_Alloc(a.n);
     add_items(&a);
     RedisModule_Free(a.added);
-    uint64_t *received = &r->v->standing.rebuild_received;
-    *received += a.n < UINT64_MAX - *received ? a.n : UINT64_MAX - *received;
+    *received = received_after(&a, *received);
     r->v->notes.last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, *received);
     announce_adding(&a);
@@ -243,13 +283,6 @@ static int check(struct rebuild *r) {
 
 /* ---- COMMIT, ABORT ---- */
 
-static int refuse_count(const struct rebuild *r, uint64_t count) {
-    char words[128];
-    snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
-             r->v->standing.rebuild_received, count);
-    return reply_error_of(r->ctx, r->name, words);
-}
-
 static void take_over(struct rebuild *r, const struct vow *vow) {
     begin_change(r->v);
     chain_free(value_swap(r->v));
@@ -261,9 +294,12 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
 }
 
 /* What the master has committed is not there: what is there lacks it. */
-static int cannot_follow(struct rebuild *r, enum bloom_status status) {
+static void cannot_follow(struct rebuild *r) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
-    return reply_refusal(r->ctx, r->name, status);
+}
+
+static bool is_complete(const struct rebuild *r, long long count) {
+    return r->followed || replicated_count(&r->v->standing) >= count;
 }
 
 static int commit(struct rebuild *r) {
@@ -278,12 +314,12 @@ static int commit(struct rebuild *r) {
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
         return reply_ok(r->ctx); /* a retry */
-    if (status < 0)
-        return r->followed ? cannot_follow(r, status)
-                           : reply_refusal(r->ctx, r->name, status);
-    uint64_t received = r->v->standing.rebuild_received;
-    if (received == 0 && !r->followed) return reply_refusal(r->ctx, r->name, BLOOM_EMPTY);
-    if (received < (uint64_t)count && !r->followed) return refuse_count(r, (uint64_t)count);
+    if (status >= 0 && r->v->standing.rebuild_received == 0 && !r->followed)
+        status = BLOOM_EMPTY;
+    bool complete = status >= 0 && is_complete(r, count);
+    if (!complete && r->followed) cannot_follow(r);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
     announce(r->ctx, r->name, "bf.rebuild");
@@ -316,7 +352,7 @@ static const struct {
 };
 
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
- * BF.REBUILD key LOAD token item [item ...]
+ * BF.REBUILD key LOAD token [AT n] item [item ...]
  * BF.REBUILD key CHECK token item [item ...]
  * BF.REBUILD key COMMIT token count [EX seconds]
  * BF.REBUILD key ABORT [token] */
