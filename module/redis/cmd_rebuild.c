@@ -298,8 +298,11 @@ static void cannot_follow(struct rebuild *r) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
 }
 
+/* The master sends how many items it received itself. Others came here if this is not the
+ * rebuild that the master has, or an older state of it. */
 static bool is_complete(const struct rebuild *r, long long count) {
-    return r->followed || replicated_count(&r->v->standing) >= count;
+    long long received = replicated_count(&r->v->standing);
+    return r->followed ? received == count : received >= count;
 }
 
 static int commit(struct rebuild *r) {

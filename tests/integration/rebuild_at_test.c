@@ -132,6 +132,37 @@ TEST(an_item_at_that_begins_a_part_stays_an_item) {
 
 /* ---- a replica whose rebuild is not the master's ---- */
 
+/* Somebody restores a dump of it that has 4000 of the 5000 items. */
+TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
+    struct server *master = server_start();
+    struct server *replica = server_start(.config = "replica-read-only no",
+                                          .module_args = "bf-trust replica");
+    redisContext *m = client(master), *r = client(replica);
+    follow(r, master);
+    make_ready(m, "k");
+    const char *token = start_rebuild(m, "k");
+    CHECK_INT(load_numbers(m, "k", token, 0, 4000), 4000);
+    wait_for_replica(m, r);
+    const redisReply *dump = call(r, "DUMP", "k");
+    CHECK_INT(load_numbers(m, "k", token, 4000, 5000), 5000);
+    wait_for_replica(m, r);
+    expectf(r, "OK", "RESTORE k 0 %b REPLACE", dump->str, dump->len);
+
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "5000");
+    wait_for_replica(m, r);
+    CHECK_STR(said_of(m, "k"), "absent");
+    CHECK_STR(said_of(r, "k"), "unknown");
+    CHECK_INT(count_missing(r, "k", 4000, 5000), 0);
+    CHECK(strstr(server_log(replica), "rebuild received 4000 of 5000 items") != NULL);
+
+    token = start_rebuild(m, "k");
+    CHECK_INT(load_numbers(m, "k", token, 0, 1000), 1000);
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
+    wait_for_replica(m, r);
+    CHECK_STR(said_of(r, "k"), "absent");
+    check_digests(m, r);
+}
+
 /* The older dump lacks a batch, and what comes after it is another one. */
 TEST(a_load_after_a_gap_is_not_followed) {
     struct server *master = server_start();
@@ -151,4 +182,7 @@ TEST(a_load_after_a_gap_is_not_followed) {
     wait_for_replica(m, r);
     const redisReply *rebuild = reply_field(call(r, "BF.INFO", "k", "FULL"), "Rebuild");
     CHECK_INT(reply_field(rebuild, "Received")->integer, 100);
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "300");
+    wait_for_replica(m, r);
+    expect(r, "1", "BF.EXISTS", "k", "150");
 }
