@@ -207,13 +207,14 @@ static int refuse_count(const struct rebuild *r, uint64_t count) {
     return reply_error_of(r->ctx, r->name, words);
 }
 
+/* Of any sort. Not asked of the server: each has its own mind about 0x10, and a replica
+ * may be another one. */
 static bool is_number(RedisModuleString *text) {
     size_t length;
-    double any;
-    const char *at = RedisModule_StringPtrLen(text, &length);
-    size_t sign = length > 0 && (*at == '-' || *at == '+');
-    bool whole = length > sign && strspn(at + sign, "0123456789") == length - sign;
-    return whole || RedisModule_StringToDouble(text, &any) == REDISMODULE_OK;
+    char *end;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    strtod(bytes, &end);
+    return end == bytes + length && strpbrk(bytes, "0123456789");
 }
 
 /* Takes AT and its number off the items. AT and what is no number are items. What is one

@@ -30,7 +30,8 @@ TRANSCRIPT(a_repeat_with_at_counts_only_what_is_new) {
     expect_refusal(c, "3", "BF.REBUILD", "k", "LOAD", token, "AT", "0", "a", "b", "c");
     expect_refusal(c, "3", "BF.REBUILD", "k", "LOAD", token, "AT", "1", "b");
     expect(c, "5", "BF.REBUILD", "k", "LOAD", token, "at", "2", "c", "d", "e");
-    expect(c, "6", "BF.REBUILD", "k", "LOAD", token, "AT", "5", "a"); /* a repeat in itself */
+    expect(c, "6", "BF.REBUILD", "k", "LOAD", token, "AT", "5",
+           "a"); /* a repeat in itself */
     expect(c, "[#t, #t, #f]", "BF.REBUILD", "k", "CHECK", token, "a", "e", "at");
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "6");
     expect(c, "5", "BF.CARD", "k");
@@ -55,9 +56,9 @@ TRANSCRIPT(a_batch_after_one_that_was_lost_changes_nothing) {
 
 TRANSCRIPT(at_is_an_item_unless_a_number_follows) {
     static const char *const items[][3] = {
-        {"AT"}, {"At", "item"}, {"item", "AT", "5"}, {"AT", "AT", "5"}, {"AT", "", "5"},
-        {"AT", "5x", "5"}};
-    static const char *const received[] = {"1", "3", "6", "9", "12", "15"};
+        {"AT"},          {"At", "item"},    {"item", "AT", "5"}, {"AT", "AT", "5"},
+        {"AT", "", "5"}, {"AT", "5x", "5"}, {"AT", "inf", "5"}};
+    static const char *const received[] = {"1", "3", "6", "9", "12", "15", "18"};
     const char *token = start_rebuild(c, "k");
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         const char *const *a = items[i];
@@ -69,10 +70,16 @@ TRANSCRIPT(at_is_an_item_unless_a_number_follows) {
 
 /* As items they would count, and hide that others were lost. */
 TRANSCRIPT(at_wants_a_number_that_can_be_and_items) {
-    static const char *const bad[] = {"-1",  "+0",   "00",
-                                      "1.5", "0.0",  "1e3",
-                                      "inf", "0x10", "9223372036854775808",
-                                      "-0",  "-9223372036854775809",
+    static const char *const bad[] = {"-1",
+                                      "+0",
+                                      "00",
+                                      "1.5",
+                                      "0.0",
+                                      "1e3",
+                                      "0x10",
+                                      "-0",
+                                      "9223372036854775808",
+                                      "-9223372036854775809",
                                       "9223372036854775807"};
     const char *token = start_rebuild(c, "k");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -91,7 +98,8 @@ TRANSCRIPT(at_wants_a_number_that_can_be_and_items) {
 
 /* In parts, since it grows in the middle; then overlapping, and in parts again. */
 TEST(a_replica_and_an_aof_count_a_load_with_at_alike) {
-    struct server *master = server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
+    struct server *master =
+        server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
     redisContext *m = client(master), *r = client(server_start());
     follow(r, master);
     const char *token = call(m, "BF.REBUILD", "k", "START", "CAPACITY", "20")->str;
@@ -135,8 +143,8 @@ TEST(an_item_at_that_begins_a_part_stays_an_item) {
 /* Somebody restores a dump of it that has 4000 of the 5000 items. */
 TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
     struct server *master = server_start();
-    struct server *replica = server_start(.config = "replica-read-only no",
-                                          .module_args = "bf-trust replica");
+    struct server *replica =
+        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
     redisContext *m = client(master), *r = client(replica);
     follow(r, master);
     make_ready(m, "k");
