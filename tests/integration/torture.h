@@ -62,6 +62,7 @@ const char *key_of(struct place at);
  * believes what he was told. */
 struct loader {
     bool runs;
+    bool says_at; /* LOAD AT, and now and then twice */
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;

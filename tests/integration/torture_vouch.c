@@ -183,6 +183,7 @@ void step_rebuild_start(struct run *run, struct place at) {
         memset(&l->loaded, 0, sizeof l->loaded);
         memcpy(l->token, reply->str, TOKEN);
         l->runs = true;
+        l->says_at = once_in(run, 2);
         l->sent = 0;
         tally_event("REBUILD START done");
     }
@@ -221,6 +222,10 @@ void step_rebuild_load(struct run *run, struct place at) {
     int items[LOADED], n = next_to_load(run, table_at(run, at), items, LOADED);
     rebuild_words(&w, at, "LOAD");
     word_add(&w, l->token);
+    if (l->says_at) {
+        word_add(&w, "AT");
+        word_add_number(&w, l->sent);
+    }
     for (int i = 0; i < n; i++)
         word_add_number(&w, items[i]);
     if (n == 0) return;
@@ -234,6 +239,8 @@ void step_rebuild_load(struct run *run, struct place at) {
         o->rebuild.received = (long)reply->integer;
     }
     freeReplyObject(reply);
+    if (taken && l->says_at && once_in(run, 4))
+        freeReplyObject(write_words(run, at.db, &w));
     if (!taken && once_in(run, 2)) {
         l->runs = false;
         return;
