@@ -290,7 +290,7 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
     r->v->notes.told_full = false;
     shield_commit(&r->v->standing);
     vouch(r->ctx, r->name, r->v, vow);
-    replicate_commit(r->ctx, r->name, r->argv[3], &r->v->standing);
+    replicate_commit(r->ctx, r->name, r->argv[3], r->v);
     end_change(r->ctx, r->name, r->v);
 }
 
@@ -299,11 +299,13 @@ static void cannot_follow(struct rebuild *r) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
 }
 
-/* The master sends how many items it received itself. Others came here if this is not the
- * rebuild that the master has, or an older state of it. */
-static bool is_complete(const struct rebuild *r, long long count) {
+/* The master sends how many items it received itself, and which generation it means: with
+ * the adds that came meanwhile. If that is not what is here, this is not the rebuild that
+ * the master has, or an older state of it. */
+static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
+    struct value next = {.live = r->v->next};
     long long received = replicated_count(&r->v->standing);
-    return r->followed ? received == count : received >= count;
+    return r->followed ? received == count && is_meant(&next, vow) : received >= count;
 }
 
 /* A retry. */
@@ -326,9 +328,11 @@ static int commit(struct rebuild *r) {
         return commit_again(r);
     if (status >= 0 && r->v->standing.rebuild_received == 0 && !r->followed)
         status = BLOOM_EMPTY;
-    bool complete = status >= 0 && is_complete(r, count);
+    bool complete = status >= 0 && is_complete(r, count, &vow);
     if (!complete && r->followed) cannot_follow(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    if (!complete && replicated_count(&r->v->standing) == count)
+        return reply_error_of(r->ctx, r->name, "ERR rebuild lacks adds of the master's");
     if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);

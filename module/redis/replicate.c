@@ -82,16 +82,19 @@ void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct 
 }
 
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
-                      RedisModuleString *token, const struct standing *s) {
+                      RedisModuleString *token, const struct value *v) {
+    const struct standing *s = &v->standing;
+    char of[FILTER_NAME_MAX];
+    name_filter(v, of);
     node_tell_promotion(ctx);
     long long since = s->vouched_at, lease = s->lease;
     long long count = replicated_count(s);
     if (lease)
-        RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcl", name, "COMMIT", token, count,
-                              "PXAT", lease, "SINCE", since);
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scslclclcc", name, "COMMIT", token, count,
+                              "PXAT", lease, "SINCE", since, "OF", of);
     else
-        RedisModule_Replicate(ctx, "BF.REBUILD", "scslcl", name, "COMMIT", token, count,
-                              "SINCE", since);
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcc", name, "COMMIT", token, count,
+                              "SINCE", since, "OF", of);
 }
 
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,

@@ -14,7 +14,7 @@
  *     nobody vouches          BF.LOADING key
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
  *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
- *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms
+ *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
  *     once a second           BF.BEAT ms end [end ...], to replicas only: beat.h
@@ -57,9 +57,9 @@ static inline long long replicated_count(const struct standing *s) {
     return s->rebuild_received > INT64_MAX ? INT64_MAX : (long long)s->rebuild_received;
 }
 
-/* The same by the COMMIT of the rebuild with that token. */
+/* The same by the COMMIT of the rebuild with that token, which is live by now. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
-                      RedisModuleString *token, const struct standing *s);
+                      RedisModuleString *token, const struct value *v);
 
 /* The rebuild that is under way has just begun. */
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,

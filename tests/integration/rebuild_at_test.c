@@ -171,6 +171,29 @@ TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
     check_digests(m, r);
 }
 
+/* As many were loaded, but an add came in between. */
+TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
+    struct server *master = server_start();
+    struct server *replica =
+        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
+    redisContext *m = client(master), *r = client(replica);
+    follow(r, master);
+    make_ready(m, "k");
+    const char *token = start_rebuild(m, "k");
+    CHECK_INT(load_numbers(m, "k", token, 0, 1000), 1000);
+    wait_for_replica(m, r);
+    const redisReply *dump = call(r, "DUMP", "k");
+    expect(m, "1", "BF.ADD", "k", "meanwhile");
+    wait_for_replica(m, r);
+    expectf(r, "OK", "RESTORE k 0 %b REPLACE", dump->str, dump->len);
+
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
+    wait_for_replica(m, r);
+    expect(r, "unknown", "BF.CHECK", "k", "meanwhile");
+    expect(r, "1", "BF.EXISTS", "k", "meanwhile");
+    CHECK(strstr(server_log(replica), "rebuild lacks adds") != NULL);
+}
+
 /* The older dump lacks a batch, and what comes after it is another one. */
 TEST(a_load_after_a_gap_is_not_followed) {
     struct server *master = server_start();
