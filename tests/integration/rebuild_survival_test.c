@@ -226,8 +226,8 @@ static void promote_in_a_rebuild(const char *trust, redisContext **c, const char
     follow(*c, master);
     *token = fill(m);
     make_ready(m, "heard of");
-    wait_for_beat(*c, "heard of"); /* else it counts as restarted, too */
     wait_for_replica(m, *c);
+    wait_for_beat(*c, "heard of"); /* else it counts as restarted, too */
     server_kill(master);
     expect(*c, "OK", "REPLICAOF", "NO", "ONE");
 }
