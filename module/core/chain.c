@@ -83,6 +83,13 @@ static bool add_up(uint64_t *total, uint64_t more) {
     return true;
 }
 
+static uint64_t lookups(const struct chain *c) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        sum += c->layers[i].probes;
+    return sum;
+}
+
 static uint64_t next_capacity(const struct chain *c, uint64_t first) {
     if (c->nlayers == 0) return first;
     uint64_t last = c->layers[c->nlayers - 1].capacity, all = chain_capacity(c);
@@ -105,6 +112,7 @@ enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
     if (!add_up(&capacities, capacity)) return BLOOM_TOO_BIG;
     enum bloom_status status = c->kind->plan(c, capacity, plan);
     if (status < 0) return status;
+    if (lookups(c) + plan->probes > CHAIN_LOOKUPS_MAX) return BLOOM_TOO_BIG;
     return add_up(&bytes, plan->bytes) ? BLOOM_OK : BLOOM_TOO_BIG;
 }
 
@@ -125,6 +133,7 @@ enum bloom_status chain_grow(struct chain *c, const struct filter *plan) {
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_CORRUPT;
     if (c->nlayers >= c->kind->layers_max || c->missing > 0) return BLOOM_CORRUPT;
     if (layer_flaw(c->kind, plan)) return BLOOM_CORRUPT;
+    if (lookups(c) + plan->probes > CHAIN_LOOKUPS_MAX) return BLOOM_CORRUPT;
     if (!add_up(&bytes, plan->bytes) || !add_up(&capacity, plan->capacity))
         return BLOOM_CORRUPT;
 
@@ -309,6 +318,7 @@ const char *chain_flaw(const struct chain *c) {
         if (!add_up(&bytes, f->bytes) || !add_up(&capacity, f->capacity))
             return "the sizes of the layers add up to too much";
     }
+    if (lookups(c) > CHAIN_LOOKUPS_MAX) return "a question would take too long";
     if (c->missing > bytes) return "more is missing than there should be";
     return NULL;
 }

@@ -36,7 +36,8 @@
  *     and second secret that its kind can have
  *   - every layer: 0 < error < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
- *   - the bytes and the capacities of all layers each add up within 62 bits
+ *   - the bytes and the capacities of all layers each add up within 62 bits, and their
+ *     probes within CHAIN_LOOKUPS_MAX
  *   - missing <= the bytes of all layers
  *
  * Growing and limits. The chain never grows by itself: who uses it asks for a
@@ -56,6 +57,14 @@
 #define CHAIN_TOTAL_MAX     (UINT64_C(1) << 62) /* any sum over all layers */
 #define CHAIN_ITEMS_MAX     (UINT64_C(1) << 48) /* in a layer: counting stops there */
 #define CHAIN_LONG          64u                 /* layers */
+
+/* The places that a question may look at in all layers together: what growth can make.
+ * RedisBloom, and valkey-bloom by its own ratio, halve the error with each layer, so each
+ * has one hash more than the one before until no smaller rate is left: 1 + 2 + ... + 1075
+ * = 578,350, and some more where a layer of few items has spare bits. A ratio nearer to 1
+ * would make ever more layers; it ends here. Native chains stay far below: their layers
+ * are few (layers_max), of four lines at most. */
+#define CHAIN_LOOKUPS_MAX UINT64_C(600000)
 
 struct chain {
     const struct kind *kind;
@@ -101,7 +110,7 @@ enum bloom_status chain_take_arrays(struct chain *c);
 
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
  * the first layer, later ones follow from the one before. Refuses what sizing
- * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would overflow. */
+ * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would pass its limit. */
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or

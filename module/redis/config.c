@@ -299,8 +299,7 @@ static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     return REDISMODULE_OK;
 }
 
-static int register_all(RedisModuleCtx *ctx) {
-    unsigned flags = server.plain_settings ? CONFIG_UNPREFIXED : 0;
+static int register_all(RedisModuleCtx *ctx, unsigned flags) {
     int status = REDISMODULE_OK;
     for (size_t i = 0; i < NUMBERS && status == REDISMODULE_OK; i++)
         status = register_number(ctx, &numbers[i], flags);
@@ -308,6 +307,18 @@ static int register_all(RedisModuleCtx *ctx) {
         status = register_text(ctx, &texts[i], flags);
     for (size_t i = 0; i < CHOICES && status == REDISMODULE_OK; i++)
         status = register_choice(ctx, &choices[i], flags);
+    return status;
+}
+
+/* An unreleased server's version is above all others, whatever it knows. One that doesn't
+ * know the flag says so in its log, and refuses the first setting: nothing is left of it. */
+static int register_settings(RedisModuleCtx *ctx) {
+    int status = REDISMODULE_ERR;
+    if (server.plain_settings) status = register_all(ctx, CONFIG_UNPREFIXED);
+    if (status != REDISMODULE_OK) {
+        server.plain_settings = false;
+        status = register_all(ctx, 0);
+    }
     return status == REDISMODULE_OK ? RedisModule_LoadConfigs(ctx) : status;
 }
 
@@ -317,5 +328,5 @@ int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     for (size_t i = 0; i < TEXTS; i++)
         start_text(&texts[i]);
     if (read_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
-    return RedisModule_RegisterStringConfig ? register_all(ctx) : REDISMODULE_OK;
+    return RedisModule_RegisterStringConfig ? register_settings(ctx) : REDISMODULE_OK;
 }

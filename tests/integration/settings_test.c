@@ -262,3 +262,21 @@ TEST(a_filter_larger_than_maxmemory_is_refused) {
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "0");
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "100000000");
 }
+
+/* -------------------------------------------------------------------------
+ * Unreleased servers: their version tells nothing of what they know
+ * ---------------------------------------------------------------------- */
+
+TEST(a_server_of_no_known_version_has_the_settings_too) {
+    needs(700, "settings at run time");
+    struct server *s =
+        server_start(.preload = "version",
+                     .module_args = "bf-initial-size 5000 bf-kind redisbloom");
+    redisContext *c = client(s);
+    expect_setting(c, "bf-initial-size", "5000");
+    expect_setting(c, "bf-trust", "");
+    expect_setting(c, "bf-kind", "redisbloom");
+    expect(c, "OK", "CONFIG", "SET", setting("bf-initial-size"), "70", setting("bf-kind"),
+           "lines");
+    check_defaults(c, "0.01", "70", "2");
+}
