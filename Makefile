@@ -123,7 +123,14 @@ $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 $B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
-$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+# What tests put before the C library of their servers: found beside the program. A
+# sanitizer's runtime would have to come before it.
+shims := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
+$B/preload/%.so: tests/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(SANFLAGS),$(TEST_FLAGS)) -fPIC -fvisibility=hidden -shared -o $@ $<
+
+$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(shims)
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 # libpq may have come with libraries of its own, which it finds by our path only: RPATH, not RUNPATH.

@@ -143,8 +143,8 @@ static void earn(long rate) {
 static void serve(struct orders *o, struct link *l) {
     ssize_t passed;
     bool lives = pass(l->replica, l->master, &l->up, ROOM, &passed);
-    lives = lives && pass(l->master, l->replica, &l->down, o->rate ? (ssize_t)allowed : ROOM,
-                          &passed);
+    lives = lives && pass(l->master, l->replica, &l->down,
+                          o->rate ? (ssize_t)allowed : ROOM, &passed);
     allowed -= (double)passed;
     if (!lives) close_link(l);
 }

@@ -5,6 +5,7 @@
 #include "server.h"
 
 #include "../check.h"
+#include "../preload/disk.h"
 #include "wait.h"
 #include "workspace.h"
 
@@ -169,9 +170,27 @@ static int free_port(void) {
     FAIL("no free port");
 }
 
+/* Shims lie beside the test program. A sanitizer's runtime must come before them. */
+static void set_preload(const char *shims) {
+    char path[512], all[2048];
+    const char *first = getenv("SERVER_PRELOAD");
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    path[strrchr(path, '/') - path] = '\0';
+    int at = snprintf(all, sizeof all, "%s", first ? first : "");
+    while (shims && *shims) {
+        int n = (int)strcspn(shims, ",");
+        at += snprintf(all + at, sizeof all - (size_t)at, ":%s/preload/%.*s.so", path, n,
+                       shims);
+        shims += n + (shims[n] == ',');
+    }
+    if (at > 0) setenv("LD_PRELOAD", all + (*all == ':'), 1);
+}
+
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep
  * a connection open that the test has closed. */
-_Noreturn static void become_server(const char *config, int log, pid_t parent) {
+_Noreturn static void become_server(const struct server *s, const char *config, int log,
+                                    pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
@@ -180,7 +199,8 @@ _Noreturn static void become_server(const char *config, int log, pid_t parent) {
     dup2(log, 2);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
-    if (getenv("SERVER_PRELOAD")) setenv("LD_PRELOAD", getenv("SERVER_PRELOAD"), 1);
+    set_preload(s->options.preload);
+    setenv(DISK_DIRECTORY, s->directory, 1);
     execlp(server_binary(), server_binary(), config, (char *)NULL);
     dprintf(2, "cannot run %s\n", server_binary());
     _exit(127);
@@ -193,7 +213,7 @@ static void spawn(struct server *s) {
     pid_t parent = getpid();
     fflush(stdout);
     s->pid = fork();
-    if (s->pid == 0) become_server(config, log, parent);
+    if (s->pid == 0) become_server(s, config, log, parent);
     close(log);
     if (s->pid < 0) FAIL("cannot fork");
     setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */

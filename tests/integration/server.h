@@ -29,6 +29,7 @@ struct server_options {
     bool without_module;
     const char *module_args; /* What follows the module's path; may be NULL. */
     const char *config;      /* Further config lines; may be NULL. */
+    const char *preload; /* Shims of tests/preload: "disk" or "disk,clock"; may be NULL. */
 };
 
 struct server {
