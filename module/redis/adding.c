@@ -5,6 +5,7 @@
 
 #include "items.h"
 #include "keyspace.h"
+#include "node.h"
 #include "replicate.h"
 #include "stats.h"
 
@@ -25,8 +26,9 @@ static inline void tell(struct adding *a, size_t up_to) {
         a->changed += n;
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
+        bool all = node_sends_all(a->v) && !server_is_followed(a->ctx);
         a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
-                                      a->effect + a->told, n, as_it_is);
+                                      a->effect + a->told, n, all, as_it_is);
     }
     a->told = up_to;
 }

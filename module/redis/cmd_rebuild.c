@@ -255,6 +255,12 @@ static int cannot_follow(struct rebuild *r, enum bloom_status status) {
     return reply_unless_followed(r->ctx, status);
 }
 
+/* A retry. */
+static int commit_again(const struct rebuild *r) {
+    if (!r->followed && node_sends_all(r->v)) RedisModule_ReplicateVerbatim(r->ctx);
+    return reply_ok(r->ctx);
+}
+
 static int commit(struct rebuild *r) {
     if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
     long long count;
@@ -266,7 +272,7 @@ static int commit(struct rebuild *r) {
     enum bloom_status status = resume(r);
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
-        return reply_ok(r->ctx); /* a retry */
+        return commit_again(r);
     if (status < 0)
         return r->followed ? cannot_follow(r, status) : reply_refusal(r->ctx, status);
     uint64_t received = r->v->standing.rebuild_received;

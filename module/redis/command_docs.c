@@ -27,6 +27,14 @@
 #define OPTIONAL_VALUE(text, kind, word)                                                   \
     { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
 
+static RedisModuleCommandArg beat_args[] = {
+    {.name = "unix-time-milliseconds", .type = REDISMODULE_ARG_TYPE_UNIX_TIME},
+    {.name = "end",
+     .type = REDISMODULE_ARG_TYPE_STRING,
+     .flags = REDISMODULE_CMD_ARG_MULTIPLE},
+    {0},
+};
+
 static RedisModuleCommandArg kind_choice[] = {
     WORD("lines", "lines"),
     WORD("redisbloom", "redisbloom"),
@@ -257,6 +265,8 @@ static const struct doc {
      key_written, rebuild_args, NULL},
     {"bf.promoted", 1, "Tells replicas and the append-only file of a promotion.", "O(1)",
      no_keys, no_args, NULL},
+    {"bf.beat", -3, "Tells replicas who they are, for them to know that they caught up.",
+     "O(N), where N is the number of replicas", no_keys, beat_args, NULL},
     {"bf.card", 2, "Returns the number of items that were added to a Bloom filter.",
      "O(L), where L is the number of layers", key_read, key_args, NULL},
     {"bf.info", -2, "Returns what a Bloom filter is like.",

@@ -43,6 +43,7 @@ static const struct number numbers[] = {
      REDISMODULE_CONFIG_DEFAULT},
     {"bf-max-filter-bytes", NULL, &settings.max_filter_bytes, 0, LLONG_MAX,
      REDISMODULE_CONFIG_MEMORY},
+    {"bf-max-lag", NULL, &settings.max_lag, 0, INT32_MAX, REDISMODULE_CONFIG_DEFAULT},
 };
 
 #define NUMBERS (sizeof numbers / sizeof *numbers)

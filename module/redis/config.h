@@ -19,6 +19,7 @@ struct settings {
     const struct kind *kind;    /* bf-kind, likewise */
     long long
         max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: what the server has */
+    long long max_lag;    /* bf-max-lag: seconds that a replica may be behind; 0: any */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
     /* bf-trust and bf-bypass are in node (node.h). */
 };

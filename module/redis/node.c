@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node.h"
 
+#include <string.h>
+
+#include "beat.h"
 #include "commands.h"
 #include "losses.h"
 #include "reply.h"
 #include "stats.h"
+#include "trust.h"
 
 struct circumstances node;
 
-/* The loading that is under way. */
-static struct {
-    bool from_master;
-    int64_t oldest, newest; /* when filters in it were vouched for; 0: none was */
-} loading;
+#define TICK_MS 1000
 
-static bool linked;      /* to a master, since the last loading from disk */
 static unsigned savings; /* under way in this process */
 
 static void begin_era(bool restart, bool failover) {
@@ -23,7 +22,105 @@ static void begin_era(bool restart, bool failover) {
     stats_era_ended();
 }
 
+/* ---- promotion ---- */
+
+/* A promotion that nobody has been told of. Not from the event itself: there what is sent
+ * takes the REPLICAOF along, and replicas would be promoted too. So it goes before the next
+ * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
+bool node_untold;
+
+#define PAUSED_MS 1
+
+void node_tell_promotion_now(RedisModuleCtx *ctx) {
+    node_untold = false;
+    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
+}
+
+static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
+    (void)data;
+    if (!node_untold) return;
+    if (RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic())
+        RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
+    else
+        node_tell_promotion_now(ctx);
+}
+
+/* BF.PROMOTED
+ * From a master or an AOF: a node was promoted here, and may have missed adds. Without
+ * this, the next restart would make one doubt of two. */
+int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    (void)argv;
+    if (argc != 1) return RedisModule_WrongArity(ctx);
+    if (!server_is_followed(ctx))
+        return reply_error(ctx, "ERR only a master or an append-only file says this");
+    begin_era(false, true);
+    RedisModule_ReplicateVerbatim(ctx);
+    return reply_ok(ctx);
+}
+
+/* ---- role ---- */
+
+static bool has_master; /* the server knows its master's address */
+
+static void become(RedisModuleCtx *ctx, bool replica) {
+    bool was_replica = node.replica;
+    node.replica = replica;
+    losses_follow(replica);
+    if (replica || !was_replica) return;
+    begin_era(!beat_since_loading(), true);
+    if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
+    node_untold = true;
+}
+
+/* After its start a replica in a cluster has no master's address for some time; for good,
+ * if the cluster has none. The server takes it for a master meanwhile, the cluster
+ * doesn't. */
+static bool is_replica_in_cluster(RedisModuleCtx *ctx) {
+    char id[REDISMODULE_NODE_ID_LEN + 1] = "";
+    int flags = 0;
+    const char *own = RedisModule_GetMyClusterID();
+    if (!own) return false;
+    memcpy(id, own, REDISMODULE_NODE_ID_LEN); /* which has no end of its own */
+    return RedisModule_GetClusterNodeInfo(ctx, id, NULL, NULL, NULL, &flags) ==
+               REDISMODULE_OK &&
+           flags & REDISMODULE_NODE_SLAVE;
+}
+
+static void look_at_role(RedisModuleCtx *ctx) {
+    bool replica = has_master || is_replica_in_cluster(ctx);
+    if (replica != node.replica) become(ctx, replica);
+}
+
+static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
+                    void *data) {
+    (void)event;
+    (void)data;
+    has_master = role == REDISMODULE_EVENT_REPLROLECHANGED_NOW_REPLICA;
+    become(ctx, has_master);
+}
+
+static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,
+                    void *data) {
+    (void)ctx;
+    (void)event;
+    (void)data;
+    beat_link_changed(link == REDISMODULE_SUBEVENT_MASTER_LINK_UP);
+}
+
+static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t change,
+                       void *data) {
+    (void)event;
+    (void)data;
+    if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry(ctx);
+}
+
 /* ---- loading ---- */
+
+/* The loading that is under way. */
+static struct {
+    bool from_master;
+    int64_t oldest, newest; /* when filters in it were vouched for; 0: none was */
+} loading;
 
 static void tell_of_ready_filters(RedisModuleCtx *ctx) {
     uint64_t n = stats_ready_filters();
@@ -48,10 +145,14 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
     case REDISMODULE_SUBEVENT_LOADING_REPL_START:
         loading.from_master = what == REDISMODULE_SUBEVENT_LOADING_REPL_START;
         loading.oldest = loading.newest = 0;
+        look_at_role(ctx);
+        beat_loading();
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
-        if (loading.from_master) break;
-        linked = false;
+        if (loading.from_master) {
+            trust_synced();
+            break;
+        }
         if (!node.replica) begin_era(true, false);
         tell_of_ready_filters(ctx);
         break;
@@ -69,63 +170,6 @@ void node_arrived(struct value *v, bool restored) {
     shield_arrive(&v->standing, node.era);
     if (restored) shield_dumped(&v->standing, v->next);
     node_saw_vouching(&v->standing);
-}
-
-/* ---- role ---- */
-
-/* A promotion that nobody has been told of. Not from the event itself: there what is sent
- * takes the REPLICAOF along, and replicas would be promoted too. So it goes before the next
- * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
-bool node_untold;
-
-#define PAUSED_MS 1
-
-void node_tell_promotion_now(RedisModuleCtx *ctx) {
-    node_untold = false;
-    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
-}
-
-static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
-    (void)data;
-    if (!node_untold) return;
-    if (RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic())
-        RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
-    else
-        node_tell_promotion_now(ctx);
-}
-
-static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
-                    void *data) {
-    (void)event;
-    (void)data;
-    bool was_replica = node.replica;
-    node.replica = role == REDISMODULE_EVENT_REPLROLECHANGED_NOW_REPLICA;
-    losses_follow(node.replica);
-    if (node.replica || !was_replica) return;
-    begin_era(!linked, true);
-    if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
-    node_untold = true;
-}
-
-static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,
-                    void *data) {
-    (void)ctx;
-    (void)event;
-    (void)data;
-    if (link == REDISMODULE_SUBEVENT_MASTER_LINK_UP) linked = true;
-}
-
-/* BF.PROMOTED
- * From a master or an AOF: a node was promoted here, and may have missed adds. Without
- * this, the next restart would make one doubt of two. */
-int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    (void)argv;
-    if (argc != 1) return RedisModule_WrongArity(ctx);
-    if (!server_is_followed(ctx))
-        return reply_error(ctx, "ERR only a master or an append-only file says this");
-    begin_era(false, true);
-    RedisModule_ReplicateVerbatim(ctx);
-    return reply_ok(ctx);
 }
 
 /* ---- saving ---- */
@@ -150,27 +194,56 @@ bool node_is_saving(void) {
 
 /* ---- the answer ---- */
 
-enum cause node_why_unknown(const struct value *v) {
-    if (node.bypass) return CAUSE_BYPASS;
-    if (!v) return CAUSE_MISSING;
-    if (node.replica && v->standing.state == STATE_READY) {
-        int flags = RedisModule_GetContextFlags(server.ctx);
-        node.link_down = !(flags & REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE);
-    }
+static void look_at_link(struct circumstances *here) {
+    int flags = RedisModule_GetContextFlags(server.ctx);
+    enum beat beat = beat_state();
+    here->link_down =
+        !(flags & REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE) || beat == BEAT_LATE;
+    /* Whom the master doesn't name, WAIT didn't count. */
+    if (beat == BEAT_UNNAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
+}
+
+/* Of the filter as it is here, whatever the bypass. */
+static enum cause cause_here(const struct value *v, struct circumstances *here) {
+    bool ready = v->standing.state == STATE_READY;
+    if (ready && here->replica) look_at_link(here);
     int64_t now = v->standing.lease ? RedisModule_Milliseconds() : 0;
-    return shield_unknown(&v->standing, v->live->missing > 0, &node, now);
+    enum cause cause = shield_unknown(&v->standing, v->live->missing > 0, here, now);
+    return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
+}
+
+enum cause node_why_unknown(const struct value *v) {
+    struct circumstances here = node;
+    if (here.bypass) return CAUSE_BYPASS;
+    return v ? cause_here(v, &here) : CAUSE_MISSING;
 }
 
 bool node_doubts(const struct value *v) {
     struct circumstances here = node;
     here.bypass = false;
-    return shield_unknown(&v->standing, v->live->missing > 0, &here,
-                          RedisModule_Milliseconds()) != CAUSE_NONE;
+    return cause_here(v, &here) != CAUSE_NONE;
+}
+
+bool node_sends_all(const struct value *v) {
+    return v->standing.state != STATE_PLAIN &&
+           node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA);
+}
+
+/* ---- the beginning ---- */
+
+static void on_tick(RedisModuleCtx *ctx, void *data) {
+    (void)data;
+    look_at_role(ctx);
+    beat_tick(ctx);
+    trust_tick(ctx);
+    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
 }
 
 int node_register(RedisModuleCtx *ctx) {
-    node.replica = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+    has_master = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+    look_at_role(ctx);
     losses_follow(node.replica);
+    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
     const struct {
         RedisModuleEvent event;
         RedisModuleEventCallback on;
@@ -178,6 +251,7 @@ int node_register(RedisModuleCtx *ctx) {
         {RedisModuleEvent_Loading, on_loading},
         {RedisModuleEvent_ReplicationRoleChanged, on_role},
         {RedisModuleEvent_MasterLinkChange, on_link},
+        {RedisModuleEvent_ReplicaChange, on_replica},
         {RedisModuleEvent_Persistence, on_saving},
     };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)

@@ -4,11 +4,11 @@
  *     event                                restarts   failovers
  *     a master has loaded from its disk      + 1
  *     this node was promoted                            + 1     and tells AOF and replicas
- *     ... with no link since it loaded       + 1        + 1
+ *     ... with no beat since it loaded       + 1        + 1
  *     the master, or the AOF, says so                   + 1     (BF.PROMOTED)
  *
- * A replica that loads from its own disk has a link before it may be believed, or is
- * promoted without one: then it counts as restarted. */
+ * A replica is in doubt while it can't know whether it has caught up (beat.h); one that is
+ * promoted in that state counts as restarted. */
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
@@ -31,6 +31,11 @@ static inline enum cause why_unknown(const struct value *v) {
 
 /* Whether it is not ready, or ready and in doubt. */
 bool node_doubts(const struct value *v);
+
+/* Whether what changes nothing in the filter is sent all the same. Servers from 7.2 on
+ * answer WAIT and WAITAOF at once if a connection has sent nothing since the last time; but
+ * an item that is there already may be on no replica yet, and in no file. */
+bool node_sends_all(const struct value *v);
 
 /* Tells replicas and the AOF of a promotion, unless they have been told. Called before a
  * filter is made, grows or is vouched for, so that it comes first. */

@@ -25,31 +25,32 @@ void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
 }
 
-size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
-                       RedisModuleString **items, const uint8_t *added, size_t n,
-                       bool as_it_is) {
-    size_t changed = 0;
+static void replicate_some(RedisModuleCtx *ctx, RedisModuleString *name,
+                           RedisModuleString **items, const uint8_t *changed, size_t n,
+                           size_t nchanged) {
+    RedisModuleString **some = RedisModule_Alloc(nchanged * sizeof *some);
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        changed += added[i];
+        if (changed[i]) some[kept++] = items[i];
+    RedisModule_Replicate(ctx, kept == 1 ? "BF.ADD" : "BF.MADD", "sv", name, some, kept);
+    RedisModule_Free(some);
+}
 
-    if (changed == n && as_it_is) {
-        if (n > 0) RedisModule_ReplicateVerbatim(ctx);
-    } else if (changed == 1) {
-        size_t i = 0;
-        while (!added[i])
-            i++;
-        RedisModule_Replicate(ctx, "BF.ADD", "ss", name, items[i]);
-    } else if (changed == n) {
-        if (n > 0) RedisModule_Replicate(ctx, "BF.MADD", "sv", name, items, n);
-    } else if (changed > 0) {
-        RedisModuleString **some = RedisModule_Alloc(changed * sizeof(RedisModuleString *));
-        size_t kept = 0;
-        for (size_t i = 0; i < n; i++)
-            if (added[i]) some[kept++] = items[i];
-        RedisModule_Replicate(ctx, "BF.MADD", "sv", name, some, kept);
-        RedisModule_Free(some);
-    }
-    return changed;
+size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
+                       RedisModuleString **items, const uint8_t *changed, size_t n,
+                       bool all, bool as_it_is) {
+    size_t nchanged = 0;
+    for (size_t i = 0; i < n; i++)
+        nchanged += changed[i];
+
+    if (n == 0 || (nchanged == 0 && !all)) return nchanged;
+    if (nchanged < n && !all)
+        replicate_some(ctx, name, items, changed, n, nchanged);
+    else if (as_it_is)
+        RedisModule_ReplicateVerbatim(ctx);
+    else
+        RedisModule_Replicate(ctx, n == 1 ? "BF.ADD" : "BF.MADD", "sv", name, items, n);
+    return nchanged;
 }
 
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,

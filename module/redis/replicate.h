@@ -17,8 +17,10 @@
  *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
+ *     once a second           BF.BEAT ms end [end ...], to replicas only: beat.h
  *
- * Nothing is sent, signalled or announced for what changed nothing. */
+ * Nothing is signalled or announced for what changed nothing. It is sent only where
+ * somebody relies on WAIT: node_sends_all(). */
 #ifndef BULWARK_REPLICATE_H
 #define BULWARK_REPLICATE_H
 
@@ -34,11 +36,12 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
                       const struct chain *c);
 
-/* Those of the n items that were added. Returns how many. With as_it_is the command
- * under way says the same if all of them were, and is sent for less than a new one. */
+/* Those of the n items that changed something, or all. Returns how many did. With as_it_is
+ * the command under way says the same if all are sent, and is sent for less than a new
+ * one. */
 size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
-                       RedisModuleString **items, const uint8_t *added, size_t n,
-                       bool as_it_is);
+                       RedisModuleString **items, const uint8_t *changed, size_t n,
+                       bool all, bool as_it_is);
 
 /* The n items that the rebuild with this token was fed; as_it_is as above. */
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,

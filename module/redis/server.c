@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct server server;
 
@@ -45,6 +46,12 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     if (!RedisModule_RedactClientCommandArgument) return;
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) return;
     RedisModule_RedactClientCommandArgument(ctx, position);
+}
+
+int64_t server_steady_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int64_t server_seconds_since(int64_t ms) {

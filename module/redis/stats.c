@@ -5,6 +5,7 @@
 
 #include "losses.h"
 #include "node.h"
+#include "trust.h"
 
 struct counters counters;
 
@@ -134,6 +135,10 @@ uint64_t stats_ready_filters(void) {
     return value_of(&of_state[STATE_READY]);
 }
 
+uint64_t stats_declared_filters(void) {
+    return value_of(&filters) - value_of(&of_state[STATE_PLAIN]);
+}
+
 /* ---- INFO ---- */
 
 static const char *const cause_names[CAUSES] = {
@@ -184,7 +189,10 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
     for (enum cause c = CAUSE_NONE; c < CAUSES; c++)
         questions += value_of(&counters.by_cause[c]);
 
+    char words[TRUST_WARNINGS_MAX];
+    trust_warnings(words);
     show(ctx, "bypass", node.bypass);
+    RedisModule_InfoAddFieldCString(ctx, "trust_warnings", words);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
     show(ctx, "exists_maybe", yes);

@@ -38,8 +38,10 @@ void stats_items_came(uint64_t n);
 /* What was vouched for up to now is in doubt. */
 void stats_era_ended(void);
 
-/* Filters in state ready. */
+/* Filters in state ready; those that are declared: loading, ready, or in a later
+ * version's state. */
 uint64_t stats_ready_filters(void);
+uint64_t stats_declared_filters(void);
 
 /* As words, for INFO: "restart". */
 const char *cause_name(enum cause cause);

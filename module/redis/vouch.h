@@ -25,8 +25,8 @@ void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
 void name_filter(const struct value *v, char name[FILTER_NAME_MAX]);
 bool is_meant(const struct value *v, const struct vow *vow);
 
-/* Nothing is denied until somebody vouches; replicas are told. False if nothing has been
- * and nothing was changed. */
+/* Nothing is denied until somebody vouches; replicas are told. False if that was so
+ * already: then they are told only if all is sent (node.h). */
 bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
 
 /* Warns, once for each policy, when the server may evict the ready filter of that name. */

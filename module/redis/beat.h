@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* beat.h - how a replica learns that it has caught up.
+ *
+ * A link that is up tells nothing of what has come through it: a replica that starts from an
+ * older file is connected seconds before it has again what it once acknowledged, and one
+ * whose master is a replica itself is no replica that WAIT counts. So a master says once a
+ * second, while it has filters that are loading or ready, who is following it:
+ *
+ *     BF.BEAT ms end [end ...]      to replicas, never to the AOF
+ *
+ *     ms     when it was sent, by the master's clock: Unix time
+ *     end    the replica's end of a link, as the master sees it: 10.0.0.7:41234. Only of
+ *            links on which the replica has acknowledged something since it came
+ *
+ *     master   add add | RDB, or place in the backlog        replica's link comes up
+ *              add add | beat (others) add add ... ACK  beat (it is named)
+ *                                                         ^ here it believes itself
+ *
+ * A beat in the backlog, and one meant for another, don't name this end of this connection.
+ * One that does was sent while the connection stood, and all that was acknowledged before
+ * stands before it in the stream. No clock is needed for that.
+ *
+ * A replica of a replica is never named, nor is one behind a proxy or an address
+ * translation. With bf-max-lag such a replica believes itself from the first beat on that
+ * was sent after its link came up, by both clocks. And with it no replica believes itself
+ * when the last beat was sent longer ago than that, or none has come for so long. */
+#ifndef BULWARK_BEAT_H
+#define BULWARK_BEAT_H
+
+#include "server.h"
+
+/* For a replica: why it can't say what its master would.
+ *
+ *     BEAT_LATE      none has come since the link came up, or for longer than bf-max-lag
+ *     BEAT_UNNAMED   some have come, but they don't name it */
+enum beat { BEAT_HEARD, BEAT_LATE, BEAT_UNNAMED };
+enum beat beat_state(void);
+
+/* Whether there was a beat to be believed since this process has loaded data. */
+bool beat_since_loading(void);
+
+/* What happens to a replica: its link, and loading from wherever. */
+void beat_link_changed(bool up);
+void beat_loading(void);
+
+/* To be called once a second. A master sends a beat if there is something to believe. */
+void beat_tick(RedisModuleCtx *ctx);
+
+/* A replica has come: it needn't wait for the next second. */
+void beat_hurry(RedisModuleCtx *ctx);
+
+#endif
