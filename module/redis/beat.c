@@ -112,9 +112,9 @@ void beat_hurry(RedisModuleCtx *ctx) {
 /* ---- at a replica ---- */
 
 static struct {
-    int64_t up_at;        /* when the link came up: Unix time in ms */
-    int64_t sent, heard;  /* the last beat on it: Unix time of the master; steady clock */
-    bool any, named;      /* there was one; one that named this end */
+    int64_t up_at;       /* when the link came up: Unix time in ms */
+    int64_t sent, heard; /* the last beat on it: Unix time of the master; steady clock */
+    bool any, named;     /* there was one; one that named this end */
 } link;
 static bool since_loading;
 

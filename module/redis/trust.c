@@ -40,10 +40,11 @@ static const struct {
     [WITHOUT_WAIT] = {"failover_without_wait",
                       "bf-trust has \"failover\", but min-replicas-to-write is 0, and "
                       "nobody sends WAIT: what the promoted node has not got is denied"},
-    [UNNAMED] = {"replica_unnamed",
-                 "bf-trust has \"replica\", but the master doesn't name this node: it is the "
-                 "replica of a replica, or behind a proxy or an address translation. "
-                 "Filters answer \"unknown\" unless bf-max-lag is set"},
+    [UNNAMED] =
+        {"replica_unnamed",
+         "bf-trust has \"replica\", but the master doesn't name this node: it is the "
+         "replica of a replica, or behind a proxy or an address translation. "
+         "Filters answer \"unknown\" unless bf-max-lag is set"},
 };
 
 static _Atomic unsigned current; /* warnings that hold, as bits */

@@ -145,7 +145,7 @@ static void serve(struct orders *o, struct link *l) {
     bool lives = pass(l->replica, l->master, &l->up, ROOM, &passed);
     lives = lives && pass(l->master, l->replica, &l->down,
                           o->rate ? (ssize_t)allowed : ROOM, &passed);
-    allowed -= (double)passed;
+    if (o->rate) allowed -= (double)passed;
     if (!lives) close_link(l);
 }
 

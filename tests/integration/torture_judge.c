@@ -75,7 +75,7 @@ long tally_denied_strangers(enum where where) {
 }
 
 static void print_answers(enum where where, int sort, bool vouched, bool stranger) {
-    static const char *const wheres[] = {"master", "replica", "old master"};
+    static const char *const wheres[] = {"master", "replica", "chained", "old master"};
     const long *a = answers[where][sort][vouched][stranger];
     long sum = 0;
     for (int answer = 0; answer < ANSWERS; answer++)
@@ -133,8 +133,12 @@ static bool is_denial(struct run *run, const struct question *q, enum answer ans
     return run->bypassed || (fails_open(run, q->one) && fails_open(run, q->other));
 }
 
+static bool follows(enum where where) {
+    return where == AT_REPLICA || where == AT_CHAINED;
+}
+
 static unsigned forgiven(enum where where) {
-    return where == AT_REPLICA ? NOTHING_LOST : 0;
+    return follows(where) ? NOTHING_LOST : 0;
 }
 
 static bool vouched_in(const struct question *q, const struct object *o) {
@@ -145,18 +149,30 @@ static bool may_deny_in(const struct question *q, const struct object *o, int it
     return vouched_in(q, o) && !(item < ITEMS && items_have(&o->items, item));
 }
 
+/* Nobody promises for those who are not the master, nor what WAIT counts. */
+static const char *broken_promise(struct run *run, const struct question *q, int item) {
+    const struct table *t = table_at(run, q->at);
+    if (q->where != AT_MASTER && q->where != AT_REPLICA) return NULL;
+    if (t->alarmed) return "BF.LOADING was promised";
+    bool promised = item < ITEMS && items_have(&t->promised, item);
+    return promised ? "it was promised" : NULL;
+}
+
 static void judge(struct run *run, const struct question *q, int item, enum answer answer) {
-    static const char *const wheres[] = {"the master", "the replica", "the old master"};
+    static const char *const wheres[] = {"the master", "the replica", "the chained replica",
+                                         "the old master"};
     bool member = item < ITEMS;
     bool founded = !q->may_not_deny && (vouched_in(q, q->one) || vouched_in(q, q->other));
     answers[q->where][q->sort][founded][!member][answer]++;
     if (!is_denial(run, q, answer)) return;
 
-    const char *why = NULL;
+    const char *why = broken_promise(run, q, item);
     bool owed = member && items_have(&table_at(run, q->at)->truth, item);
     bool knows_nothing = !q->one && !q->may_not_deny;
-    if (knows_nothing) return;
-    if (q->may_not_deny)
+    if (knows_nothing && !why) return;
+    if (why)
+        tally_event("promise broken");
+    else if (q->may_not_deny)
         why = "it may not deny anything";
     else if (!founded)
         why = "nobody has vouched for the filter";
@@ -238,9 +254,8 @@ static void ask_one(struct run *run, struct question *q, struct node *node,
 
     long stamp = run->stamp;
     q->asked_ms = now_ms();
-    redisReply *reply = q->where == AT_REPLICA
-                            ? ask_with_stamp(run, node, q->at.db, &w, &stamp)
-                            : ask_words(run, node, q->at.db, &w);
+    redisReply *reply = follows(q->where) ? ask_with_stamp(run, node, q->at.db, &w, &stamp)
+                                          : ask_words(run, node, q->at.db, &w);
     find_worlds(run, q, stamp, old);
     judge_reply(run, q, items, n, reply);
     freeReplyObject(reply);

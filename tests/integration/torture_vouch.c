@@ -65,14 +65,16 @@ static int add_lease(struct run *run, struct words *w) {
 
 /* Whoever rebuilds may not know what was lost: he has to start again, or somebody
  * vouches. */
-static void note_loading(struct object *o) {
+void note_loading(struct object *o) {
     o->exists = true;
     o->blurred = false;
     o->state = LOADING;
     o->rebuild.alarmed = o->rebuild.under_way;
 }
 
-static void note_vouched(struct object *o, int lease_ms) {
+static void note_vouched(struct run *run, struct place at, int lease_ms) {
+    struct object *o = object_at(run, at);
+    table_at(run, at)->alarmed = false;
     o->exists = true;
     o->blurred = false;
     o->state = READY;
@@ -91,9 +93,18 @@ static void prepare(struct run *run, struct place at) {
         if (!refused(reply)) note_loading(o);
     } else {
         reply = write_text(run, at.db, "BF.RESERVE", key_of(at), "0.01", "100", "LOADING");
-        if (!refused(reply)) *o = (struct object){.exists = true, .state = LOADING};
+        if (!refused(reply)) {
+            *o = (struct object){.exists = true, .state = LOADING};
+            forget_promises(run, at);
+        }
     }
     freeReplyObject(reply);
+}
+
+struct place one_that_is_vouched_for(struct run *run, struct place at) {
+    for (int i = 0; i < 6 && !is_vouched(object_at(run, at), now_ms(), 0); i++)
+        at = any_place(run);
+    return at;
 }
 
 /* Those that need it are preferred. */
@@ -115,7 +126,7 @@ void step_vouch(struct run *run, struct place at) {
     int lease_ms = add_lease(run, &w);
     redisReply *reply = write_words(run, at.db, &w);
     if (said(reply, "OK")) {
-        note_vouched(object_at(run, at), lease_ms);
+        note_vouched(run, at, lease_ms);
         tally_event("READY done");
     }
 }
@@ -289,7 +300,7 @@ static void note_commit(struct run *run, struct place at, const char *token, lon
         o->items = o->rebuild.items;
         memcpy(o->live, token, TOKEN);
         memset(&o->rebuild, 0, sizeof o->rebuild);
-        note_vouched(o, lease_ms);
+        note_vouched(run, at, lease_ms);
         tally_event("REBUILD COMMIT done");
     } else {
         if (strcmp(o->live, token) != 0 && !o->blurred)
