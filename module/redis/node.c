@@ -150,7 +150,7 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
         if (loading.from_master) {
-            trust_synced();
+            trust_synced(ctx);
             break;
         }
         if (!node.replica) begin_era(true, false);

@@ -113,8 +113,8 @@ static struct facts look(RedisModuleCtx *ctx) {
 
 static bool synced;
 
-void trust_synced(void) {
-    synced = true;
+void trust_synced(RedisModuleCtx *ctx) {
+    synced = is_set_to(ctx, "appendonly", "yes");
 }
 
 bool trust_awaits_rewrite(void) {
@@ -130,10 +130,10 @@ static void warn_if(bool holds, enum warning warning, unsigned *found) {
 static unsigned find_warnings(const struct facts *f) {
     unsigned found = 0;
     if (node.trust & DOUBT_RESTART) {
-        bool fsync = f->waits_for_aof || !f->aof;
+        bool unwatched = f->aof && !f->waits_for_aof;
         warn_if(!f->aof, WITHOUT_AOF, &found);
-        warn_if(!f->always && !fsync, WITHOUT_FSYNC, &found);
-        warn_if(f->spares_rewrites && !fsync, WITHOUT_FSYNC_ON_REWRITE, &found);
+        warn_if(unwatched && !f->always, WITHOUT_FSYNC, &found);
+        warn_if(unwatched && f->spares_rewrites, WITHOUT_FSYNC_ON_REWRITE, &found);
         warn_if(synced, BEFORE_REWRITE, &found);
     }
     bool failover = node.trust & DOUBT_FAILOVER && !node.replica;

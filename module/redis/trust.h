@@ -21,7 +21,7 @@ void trust_tick(RedisModuleCtx *ctx);
 
 /* A full sync has ended: the append-only file, if there is one, is of before, and what is
  * written from now on counts only when it has been rewritten. */
-void trust_synced(void);
+void trust_synced(RedisModuleCtx *ctx);
 
 /* Whether that is so, and "restart" is trusted: then it can't be. */
 bool trust_awaits_rewrite(void);

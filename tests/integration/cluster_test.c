@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster_test.c - filters that move to another node of a cluster while they grow. */
+#include "cluster.h"
 #include "harness.h"
-
-#define CLUSTER "cluster-enabled yes\ncluster-node-timeout 5000"
-
-static bool is_up(redisContext *c) {
-    return strstr(call_text(c, "CLUSTER", "INFO"), "cluster_state:ok") != NULL;
-}
 
 /* Two nodes; the first has all slots. */
 static void start_cluster(struct server **first, struct server **second) {
     *first = server_start(.config = CLUSTER);
     *second = server_start(.config = CLUSTER);
-    redisContext *c = client(*first);
-    for (int slot = 0; slot < 16384; slot += 1024) {
-        const char *argv[1026] = {"CLUSTER", "ADDSLOTS"};
-        char numbers[1024][8];
-        for (int i = 0; i < 1024; i++) {
-            snprintf(numbers[i], sizeof numbers[i], "%d", (slot + i) % 16384);
-            argv[i + 2] = numbers[i];
-        }
-        callv(c, 1026, argv, NULL);
-    }
-    expect(client(*second), "OK", "CLUSTER", "SET-CONFIG-EPOCH", "2");
-    expectf(c, "OK", "CLUSTER MEET 127.0.0.1 %d", (*second)->port);
-    WAIT_UNTIL(is_up(c) && is_up(client(*second)));
-}
-
-/* A node's identity: the reply without its quotes. */
-static const char *id_of(redisContext *c) {
-    return call(c, "CLUSTER", "MYID")->str;
-}
-
-static long long slot_of(redisContext *c, const char *key) {
-    return call_int(c, "CLUSTER", "KEYSLOT", key);
+    join_cluster(*first, *second);
 }
 
 TEST(a_filter_moves_with_its_slot_key_by_key) {

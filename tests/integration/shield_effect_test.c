@@ -154,8 +154,7 @@ TEST(a_transaction_vouches_on_replicas_too) {
            "redis.call('BF.ADD', KEYS[1], 'anna') "
            "return redis.call('BF.READY', KEYS[1])",
            "1", "by script");
-    wait_for_replica(m, r);
-    CHECK_STR(said_of(r, "k"), "absent");
+    wait_for_belief(r, "k");
     CHECK_STR(said_of(r, "by script"), "absent");
     check_digests(m, r);
 }

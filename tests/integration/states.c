@@ -29,6 +29,20 @@ void follow(redisContext *replica, const struct server *master) {
     wait_for_rewrite(replica); /* A full sync begins an AOF anew. */
 }
 
+const char *unknown_by(redisContext *c, const char *key) {
+    const redisReply *by = reply_field(call(c, "BF.INFO", key, "FULL"), "Unknown by");
+    CHECK(by != NULL);
+    return by->str ? by->str : "";
+}
+
+void wait_for_beat(redisContext *replica, const char *key) {
+    WAIT_UNTIL(strcmp(unknown_by(replica, key), "link_down") != 0);
+}
+
+void wait_for_belief(redisContext *replica, const char *key) {
+    WAIT_UNTIL(strcmp(said_of(replica, key), "absent") == 0);
+}
+
 static bool is_down(redisContext *replica) {
     return strcmp(info_text(replica, "replication", "master_link_status"), "down") == 0;
 }
