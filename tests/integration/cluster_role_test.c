@@ -22,7 +22,8 @@ static void forget_address(const struct server *replica, const struct server *ma
 
 static struct server *start_pair(struct server **master) {
     *master = server_start(.config = NODE);
-    struct server *replica = server_start(.config = NODE, .module_args = "bf-trust restart");
+    struct server *replica =
+        server_start(.config = NODE, .module_args = "bf-trust restart");
     join_cluster(*master, replica);
     replicate_in_cluster(replica, *master);
     make_ready(client(*master), "k");

@@ -236,6 +236,9 @@ void ask_about(struct run *run, enum where where, struct node *node, struct plac
 void ask_everywhere(struct run *run, enum where where, struct node *node,
                     const struct world *old);
 
+/* The items that were added or promised last, of all tables. */
+void ask_about_promises(struct run *run, enum where where, struct node *node);
+
 /* No denial is right whatever was said: with a link down, or in bypass. */
 void ask_who_may_not_deny(struct run *run, enum where where, struct node *node);
 

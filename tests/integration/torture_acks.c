@@ -40,7 +40,7 @@ static bool is_promised(struct run *run, struct node *writer, int ms) {
 }
 
 static int patience(struct run *run) {
-    return promise_of(run) == BY_WAITAOF && once_in(run, 3) ? PATIENT : QUICK;
+    return promise_of(run) == BY_WAITAOF && once_in(run, 4) ? PATIENT : QUICK;
 }
 
 static void note_promised(struct run *run, struct place at, int item) {

@@ -76,6 +76,7 @@ void go_on_from(struct run *run, struct node *node, const char *word, enum doubt
     run->master = (int)(node - run->nodes);
     ask_everywhere(run, AT_MASTER, node, &w);
     run->now = w;
+    ask_about_promises(run, AT_MASTER, node);
     run->stamp = last + 1;
     history_went_on(stamp, run->stamp);
     stamp_now(run);

@@ -34,7 +34,7 @@ struct question {
  * Counts
  * ---------------------------------------------------------------------- */
 
-enum { EVENTS = 64 };
+enum { EVENTS = 128 };
 
 /* [2][2]: vouched for or not, member or stranger. */
 static long answers[WHERES][SORTS][2][2][ANSWERS];
@@ -240,17 +240,13 @@ static void find_worlds(struct run *run, struct question *q, long stamp,
     q->other = other ? &other->objects[q->at.db][q->at.name] : q->one;
 }
 
-static void ask_one(struct run *run, struct question *q, struct node *node,
-                    const struct world *old) {
+static void ask_items(struct run *run, struct question *q, struct node *node,
+                      const struct world *old, const int *items, int n) {
     struct words w;
-    int items[BATCH], n = sorts[q->sort].many ? BATCH : 1;
     words_start(&w, sorts[q->sort].command, key_of(q->at));
     if (q->sort == GUARD) word_add(&w, "cached");
-    for (int i = 0; i < n; i++) {
-        items[i] =
-            once_in(run, 2) ? any_stranger(run) : any_member(run, table_at(run, q->at));
+    for (int i = 0; i < n; i++)
         word_add_number(&w, items[i]);
-    }
 
     long stamp = run->stamp;
     q->asked_ms = now_ms();
@@ -261,13 +257,38 @@ static void ask_one(struct run *run, struct question *q, struct node *node,
     freeReplyObject(reply);
 }
 
+static void ask_one(struct run *run, struct question *q, struct node *node,
+                    const struct world *old) {
+    int items[BATCH], n = sorts[q->sort].many ? BATCH : 1;
+    for (int i = 0; i < n; i++)
+        items[i] =
+            once_in(run, 2) ? any_stranger(run) : any_member(run, table_at(run, q->at));
+    ask_items(run, q, node, old, items, n);
+}
+
+static bool may_not_deny(const struct run *run, enum where where) {
+    return run->bypassed || (where == AT_REPLICA && !trusts(run, "replica"));
+}
+
+void ask_about_promises(struct run *run, enum where where, struct node *node) {
+    for (int i = 0; i < DBS * NAMES; i++) {
+        struct question q = {.where = where,
+                             .sort = CHECK_MANY,
+                             .at = {i / NAMES, i % NAMES},
+                             .may_not_deny = may_not_deny(run, where)};
+        const struct table *t = table_at(run, q.at);
+        unsigned n = t->additions < RECENT ? t->additions : RECENT;
+        if (n > 0) ask_items(run, &q, node, NULL, t->recent, (int)n);
+    }
+}
+
 void ask_about(struct run *run, enum where where, struct node *node, struct place at,
                const struct world *old) {
     struct question q = {
         .where = where,
         .sort = (enum sort)any(run, SORTS),
         .at = at,
-        .may_not_deny = run->bypassed || (where == AT_REPLICA && !trusts(run, "replica")),
+        .may_not_deny = may_not_deny(run, where),
     };
     ask_one(run, &q, node, old);
 }

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 enum {
-    SLOWEST = 500,  /* bytes a second; an add has about a hundred */
+    SLOWEST = 500, /* bytes a second; an add has about a hundred */
     FASTEST = 8000,
-    MAX_LAG = 1, /* seconds, as bf-max-lag has it */
+    MAX_LAG = 1,     /* seconds, as bf-max-lag has it */
     LAG_SLACK = 800, /* ms */
 };
 
@@ -42,14 +42,23 @@ void line_drop(struct run *run) {
 }
 
 static void work(struct run *run, int turns) {
-    static step_function *const some[] = {
-        step_commit, step_commit, step_try_again, step_try_again, step_madd, step_vouch,
-        step_renew,  step_rebuild_load};
+    static step_function *const some[] = {step_commit,    step_commit,      step_try_again,
+                                          step_try_again, step_madd,        step_vouch,
+                                          step_renew,     step_rebuild_load};
     for (int i = 0; i < turns; i++) {
         some[any(run, 8)](run, any_place(run));
         ask_about(run, AT_REPLICA, replica_of(run), any_place(run), NULL);
     }
     if (once_in(run, 4)) step_red_button(run, any_place(run));
+    step_try_again(run, any_place(run));
+    ask_about_promises(run, AT_REPLICA, replica_of(run));
+}
+
+/* On both nodes. */
+static void vouch_for_some(struct run *run) {
+    for (int i = 0; i < 3; i++)
+        step_vouch(run, any_place(run));
+    nodes_settle(run);
 }
 
 /* While it catches up, with a link that is up. */
@@ -57,6 +66,7 @@ static void ask_at_once(struct run *run) {
     WAIT_UNTIL(info_says(run, replica_of(run), "master_link_status:up"));
     for (int i = 0; i < 8 && !replica_has_all(run); i++) {
         ask_everywhere(run, AT_REPLICA, replica_of(run), NULL);
+        ask_about_promises(run, AT_REPLICA, replica_of(run));
         tally_event("asked while it catches up");
         usleep(20000);
     }
@@ -69,6 +79,7 @@ static long long partial_syncs(struct run *run) {
 /* It goes on, fails over, or is cut and made again. */
 void step_bad_line(struct run *run, struct place at) {
     (void)at;
+    vouch_for_some(run);
     spoil_line(run, once_in(run, 2));
     work(run, 4 + any(run, 8));
     if (once_in(run, 2)) {
@@ -104,9 +115,9 @@ static void start_as_replica(struct run *run, struct node *replica) {
 /* What it had acknowledged comes again, through a line that is slow. */
 void step_restart_replica(struct run *run, struct place at) {
     struct node *replica = replica_of(run);
-    nodes_settle(run);
+    (void)at;
+    vouch_for_some(run);
     CHECK(said(ask_text(run, replica, 0, "SAVE"), "OK"));
-    step_vouch(run, at);
     for (int i = 0; i < 6; i++)
         step_commit(run, any_place(run));
     long long before = partial_syncs(run);

@@ -31,7 +31,6 @@ void nodes_settle(struct run *run) {
     run->acknowledged = run->stamp;
 }
 
-
 void step_wait(struct run *run, struct place at) {
     (void)at;
     redisReply *reply = ask_text(run, master_of(run), 0, "WAIT", "1", "1000");
@@ -153,9 +152,11 @@ static void vouch_for_all(struct run *run) {
         step_vouch(run, (struct place){i / NAMES, i % NAMES});
 }
 
-/* Nobody writes to it any more, but some still ask it. */
+/* Nobody writes to it any more, but some still ask it. Where leases are long it takes
+ * long. */
 void step_isolate(struct run *run, struct place at) {
     (void)at;
+    if (trusts(run, "replica") && !once_in(run, 4)) return;
     vouch_for_all(run);
     nodes_settle(run);
     history_keep(run->stamp, &run->now);

@@ -9,6 +9,8 @@ enum {
     REPLAYED = 100,  /* items a command */
     LOADED = 100,    /* items a LOAD, at most */
     LEASE_LIMIT = 3, /* seconds: leases have to run out in short runs */
+    LEASE_OF_A_PAIR = 2,
+    LEASE_ON_REPLICAS = 5, /* which take two to believe themselves */
 };
 
 /* -------------------------------------------------------------------------
@@ -52,7 +54,10 @@ static bool replay(struct run *run, struct place at) {
  * reply comes by now_ms() + what is returned; 0: none. */
 static int add_lease(struct run *run, struct words *w) {
     if (!run->mode->pair && once_in(run, 2)) return 0;
-    int seconds = 1 + any(run, run->mode->pair ? 2 : LEASE_LIMIT);
+    int limit = trusts(run, "replica") ? LEASE_ON_REPLICAS
+                : run->mode->pair      ? LEASE_OF_A_PAIR
+                                       : LEASE_LIMIT;
+    int seconds = 1 + any(run, limit);
     if (strcmp(w->text[0], "BF.READY") == 0 && once_in(run, 2)) {
         word_add(w, "PXAT");
         word_add_number(w, now_ms() + 1000 * seconds);
