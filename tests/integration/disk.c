@@ -21,11 +21,11 @@ static void must_have_the_shim(const struct server *s) {
 
 void disk_hang(struct server *s) {
     must_have_the_shim(s);
-    file_write(server_file(s, DISK_HANGS), "", 0);
+    file_write(server_file(s, "preload" DISK_HANGS), "", 0);
 }
 
 void disk_resume(struct server *s) {
-    unlink(server_file(s, DISK_HANGS));
+    unlink(server_file(s, "preload" DISK_HANGS));
 }
 
 /* -------------------------------------------------------------------------
@@ -45,12 +45,10 @@ static int64_t synced_size(const char *path) {
     return 0;
 }
 
-/* The harness' own. */
 static bool is_the_servers(const char *name) {
-    static const char *const ours[] = {"server.conf", "log", DISK_HANGS, DISK_SYNCED};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(name, ours[i]) == 0) return false;
-    return true;
+    bool ours = strcmp(name, "server.conf") == 0 || strcmp(name, "log") == 0 ||
+                strncmp(name, "preload", strlen("preload")) == 0;
+    return !ours;
 }
 
 static int take_back(const char *path, const struct stat *st, int type, struct FTW *ftw) {
@@ -64,7 +62,7 @@ void server_power_cut(struct server *s) {
     must_have_the_shim(s);
     server_kill(s);
     disk_resume(s);
-    const char *notes = server_file(s, DISK_SYNCED);
+    const char *notes = server_file(s, "preload" DISK_SYNCED);
     synced = access(notes, R_OK) == 0 ? file_read(notes) : (struct file){NULL, 0};
     nftw(s->directory, take_back, 16, FTW_PHYS);
 }

@@ -5,7 +5,6 @@
 #include "server.h"
 
 #include "../check.h"
-#include "../preload/disk.h"
 #include "wait.h"
 #include "workspace.h"
 
@@ -189,8 +188,8 @@ static void set_preload(const char *shims) {
 
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep
  * a connection open that the test has closed. */
-_Noreturn static void become_server(const struct server *s, const char *config, int log,
-                                    pid_t parent) {
+_Noreturn static void become_server(const struct server *s, const char *config,
+                                    const char *preload_file, int log, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
@@ -200,7 +199,7 @@ _Noreturn static void become_server(const struct server *s, const char *config, 
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
     set_preload(s->options.preload);
-    setenv(DISK_DIRECTORY, s->directory, 1);
+    setenv("PRELOAD_FILE", preload_file, 1);
     execlp(server_binary(), server_binary(), config, (char *)NULL);
     dprintf(2, "cannot run %s\n", server_binary());
     _exit(127);
@@ -209,11 +208,12 @@ _Noreturn static void become_server(const struct server *s, const char *config, 
 static void spawn(struct server *s) {
     write_config(s);
     const char *config = server_file(s, "server.conf");
+    const char *preload_file = server_file(s, "preload");
     int log = open(server_file(s, "log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     pid_t parent = getpid();
     fflush(stdout);
     s->pid = fork();
-    if (s->pid == 0) become_server(s, config, log, parent);
+    if (s->pid == 0) become_server(s, config, preload_file, log, parent);
     close(log);
     if (s->pid < 0) FAIL("cannot fork");
     setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */

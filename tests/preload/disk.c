@@ -2,8 +2,8 @@
 
 /* disk.c - put before the C library of a server (LD_PRELOAD), so that its fsync can be
  * made to hang and what it has not fsynced can be taken back: see preload/disk.h, and
- * integration/disk.h, whose tests it serves. Without its directory in the environment
- * it changes nothing. */
+ * integration/disk.h, whose tests it serves. Without its file in the environment it
+ * changes nothing. */
 
 #include "disk.h"
 
@@ -20,10 +20,10 @@
 EXPORTED int fsync(int fd);
 EXPORTED int fdatasync(int fd);
 
-static const char *path_of(char *room, size_t size, const char *name) {
-    const char *directory = getenv(DISK_DIRECTORY);
-    if (!directory) return NULL;
-    snprintf(room, size, "%s/%s", directory, name);
+static const char *path_of(char *room, size_t size, const char *word) {
+    const char *file = getenv("PRELOAD_FILE");
+    if (!file) return NULL;
+    snprintf(room, size, "%s%s", file, word);
     return room;
 }
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* disk.h - what the shim for disks and the tests have in common: two files in the
- * directory in which the server was started or which it has made its own.
+/* disk.h - what the shim for disks and the tests have in common: two files beside the one
+ * that the environment names (PRELOAD_FILE), with these words after its name.
  *
- *     disk.hangs     is there: fsync waits until it is not
- *     disk.synced    one struct synced after the other, the last one of a file counts */
+ *     .hangs     is there: fsync waits until it is not
+ *     .synced    one struct synced after the other, the last one of a file counts */
 
 #ifndef PRELOAD_DISK_H
 #define PRELOAD_DISK_H
 
 #include <stdint.h>
 
-#define DISK_DIRECTORY "BULWARK_DISK" /* in the environment */
-#define DISK_HANGS     "disk.hangs"
-#define DISK_SYNCED    "disk.synced"
+#define DISK_HANGS  ".hangs"
+#define DISK_SYNCED ".synced"
 
 /* Numbers of files are used again: their time of birth tells them apart. */
 struct synced {
