@@ -76,15 +76,29 @@ static size_t count_lines(const char *text) {
     return n;
 }
 
+/* Replicas in a cluster hear from each other that a slot has another owner. As long as a
+ * cluster takes by default to miss a node. */
+#define HEARSAY_MS 15000
+
+static bool moving;
+static int64_t moved_at; /* steady clock; 0: never */
+
+static bool names_nobody(void) {
+    return moving || (moved_at && server_steady_ms() - moved_at < HEARSAY_MS);
+}
+
 /* Through the context of no command: in one that has its own, 6.0 wraps what is sent in a
  * MULTI, which would go into the AOF too. */
 static void send_beat(RedisModuleCtx *ctx) {
     char *lines = connections(ctx, "replica");
     RedisModuleString **ends = RedisModule_Alloc(count_lines(lines) * sizeof *ends);
     size_t n = read_ends(ctx, lines, ends);
-    if (n > 0)
-        RedisModule_Replicate(server.ctx ? server.ctx : ctx, "BF.BEAT", "Alv",
-                              (long long)RedisModule_Milliseconds(), ends, n);
+    long long now = RedisModule_Milliseconds();
+    RedisModuleCtx *out = server.ctx ? server.ctx : ctx;
+    if (n > 0 && names_nobody())
+        RedisModule_Replicate(out, "BF.BEAT", "Alc", now, "-");
+    else if (n > 0)
+        RedisModule_Replicate(out, "BF.BEAT", "Alv", now, ends, n);
     for (size_t i = 0; i < n; i++)
         RedisModule_FreeString(ctx, ends[i]);
     RedisModule_Free(ends);
@@ -101,12 +115,18 @@ static unsigned hurries; /* so many beats are still to be sent soon */
 static void hurry(RedisModuleCtx *ctx, void *data) {
     (void)data;
     beat_tick(ctx);
-    if (--hurries > 0) RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
+    if (hurries > 0 && --hurries > 0) RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
 }
 
 void beat_hurry(RedisModuleCtx *ctx) {
-    if (hurries == 0) RedisModule_CreateTimer(ctx, 0, hurry, NULL);
     hurries = HURRIES;
+    RedisModule_CreateTimer(ctx, 0, hurry, NULL);
+}
+
+void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
+    moving = is_moving;
+    moved_at = server_steady_ms();
+    beat_hurry(ctx);
 }
 
 /* ---- at a replica ---- */
@@ -192,7 +212,7 @@ int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     link.any = true;
     link.sent = sent;
     link.heard = server_steady_ms();
-    link.named = link.named || names_us(ctx, argv + 2, argc - 2);
+    link.named = names_us(ctx, argv + 2, argc - 2);
     since_loading = since_loading || is_named();
     return reply_ok(ctx);
 }

@@ -20,7 +20,8 @@
  * One that does was sent while the connection stood, and all that was acknowledged before
  * stands before it in the stream. No clock is needed for that.
  *
- * A replica of a replica is never named, nor is one behind a proxy or an address
+ * While slots move to another master nobody is named ("-"): what that one acknowledges never
+ * comes here. A replica of a replica is never named, nor is one behind a proxy or an address
  * translation. With bf-max-lag such a replica believes itself from the first beat on that
  * was sent after its link came up, by both clocks. And with it no replica believes itself
  * when the last beat was sent longer ago than that, or none has come for so long. */
@@ -48,5 +49,9 @@ void beat_tick(RedisModuleCtx *ctx);
 
 /* A replica has come: it needn't wait for the next second. */
 void beat_hurry(RedisModuleCtx *ctx);
+
+/* Slots are moving away from this master, or no longer: while they are, and until replicas
+ * must have heard of it, beats name nobody. */
+void beat_moving(RedisModuleCtx *ctx, bool moving);
 
 #endif

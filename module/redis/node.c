@@ -114,6 +114,21 @@ static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t cha
     if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry(ctx);
 }
 
+/* Not in the 7.0 header: Redis 8.4 tells of slots that it moves by itself. */
+#define EVENT_SLOT_MIGRATION     18
+#define SUBEVENT_MIGRATE_STARTED 3
+#define SUBEVENT_MIGRATE_FAILED  4
+#define SUBEVENT_MIGRATE_ENDED   5
+
+static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                         void *data) {
+    (void)event;
+    (void)data;
+    if (what == SUBEVENT_MIGRATE_STARTED) beat_moving(ctx, true);
+    if (what == SUBEVENT_MIGRATE_FAILED || what == SUBEVENT_MIGRATE_ENDED)
+        beat_moving(ctx, false);
+}
+
 /* ---- loading ---- */
 
 /* The loading that is under way. */
@@ -258,5 +273,8 @@ int node_register(RedisModuleCtx *ctx) {
         if (RedisModule_SubscribeToServerEvent(ctx, events[i].event, events[i].on) !=
             REDISMODULE_OK)
             return REDISMODULE_ERR;
+    RedisModuleEvent migration = {EVENT_SLOT_MIGRATION, 1};
+    if (server.tells_of_slots)
+        RedisModule_SubscribeToServerEvent(ctx, migration, on_migration);
     return REDISMODULE_OK;
 }

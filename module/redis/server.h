@@ -17,6 +17,7 @@ struct server {
     RedisModuleCtx *ctx;    /* for what happens outside of a command */
     bool is_valkey;         /* Valkey and its names, not Redis or Redict */
     bool plain_settings;    /* settings appear without the module's name before them */
+    bool tells_of_slots;    /* there are events of slots that it moves: Redis from 8.4 on */
     bool knows_unlink;      /* it calls a type's unlink, from 6.2 on */
     int notification_class; /* of keyspace events by modules */
 

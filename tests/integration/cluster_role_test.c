@@ -71,6 +71,27 @@ TEST(a_replica_without_its_masters_address_that_takes_over_is_in_doubt) {
     CHECK_STR(said_of(c, "k"), "absent");
 }
 
+/* What the new owner acknowledges never comes to the old one's replicas. */
+TEST(while_slots_move_away_replicas_do_not_believe_themselves) {
+    if (server_flavour() != REDIS || server_version() < 804)
+        SKIP("%s tells modules of no slots that move", server_name());
+    struct server *from = server_start(.config = NODE), *to = server_start(.config = NODE);
+    struct server *replica =
+        server_start(.config = NODE, .module_args = "bf-trust replica");
+    join_cluster(from, to);
+    expectf(client(from), "OK", "CLUSTER MEET 127.0.0.1 %d", replica->port);
+    WAIT_UNTIL(strstr(call_text(client(replica), "CLUSTER", "NODES"), id_of(client(from))));
+    replicate_in_cluster(replica, from);
+    redisContext *r = reader(replica), *c = client(from);
+    make_ready(c, "stays");
+    wait_for_belief(r, "stays");
+
+    long long slot = slot_of(c, "goes");
+    callf(client(to), "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+    WAIT_UNTIL(strcmp(said_of(r, "stays"), "unknown") == 0);
+    CHECK_STR(unknown_by(r, "stays"), "replica");
+}
+
 /* A restart is no doubt of a replica's: it has what its master has as soon as a beat came. */
 TEST(a_replica_that_restarts_and_catches_up_is_in_no_doubt_by_its_restart) {
     struct server *master, *replica = start_pair(&master);
