@@ -305,6 +305,7 @@ step_function step_wait, step_kill_replica, step_cut_replica, step_fail_over, st
 void node_attach(struct run *run, struct node *replica);
 void nodes_settle(struct run *run); /* the replica has the master's data */
 bool replica_has_all(struct run *run);
+void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
 void fail_over(struct run *run); /* the master dies, with its line, and comes back */
 
 /* torture_links.c */

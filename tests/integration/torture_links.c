@@ -61,17 +61,6 @@ static void vouch_for_some(struct run *run) {
     nodes_settle(run);
 }
 
-/* While it catches up, with a link that is up. */
-static void ask_at_once(struct run *run) {
-    WAIT_UNTIL(info_says(run, replica_of(run), "master_link_status:up"));
-    for (int i = 0; i < 8 && !replica_has_all(run); i++) {
-        ask_everywhere(run, AT_REPLICA, replica_of(run), NULL);
-        ask_about_promises(run, AT_REPLICA, replica_of(run));
-        tally_event("asked while it catches up");
-        usleep(20000);
-    }
-}
-
 static long long partial_syncs(struct run *run) {
     return info_number(run, master_of(run), "sync_partial_ok:");
 }
@@ -92,7 +81,7 @@ void step_bad_line(struct run *run, struct place at) {
         proxy_resume(run->line);
         proxy_slow(run->line, FASTEST);
         work(run, 2);
-        ask_at_once(run);
+        ask_who_catches_up(run);
     }
     line_mend(run);
     nodes_settle(run);
@@ -126,7 +115,7 @@ void step_restart_replica(struct run *run, struct place at) {
     for (int i = any(run, 6); i > 0; i--)
         step_commit(run, any_place(run));
     start_as_replica(run, replica);
-    ask_at_once(run);
+    ask_who_catches_up(run);
     CHECK_INT(partial_syncs(run), before + 1);
     line_mend(run);
     nodes_settle(run);

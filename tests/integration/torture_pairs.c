@@ -39,6 +39,16 @@ void step_wait(struct run *run, struct place at) {
     freeReplyObject(reply);
 }
 
+void ask_who_catches_up(struct run *run) {
+    WAIT_UNTIL(info_says(run, replica_of(run), "master_link_status:up"));
+    for (int i = 0; i < 8 && !replica_has_all(run); i++) {
+        ask_everywhere(run, AT_REPLICA, replica_of(run), NULL);
+        ask_about_promises(run, AT_REPLICA, replica_of(run));
+        tally_event("asked while it catches up");
+        usleep(20000);
+    }
+}
+
 /* By itself it is a master that was restarted. */
 static void ask_a_lone_one(struct run *run, struct node *node) {
     struct world w;
@@ -57,6 +67,7 @@ void step_kill_replica(struct run *run, struct place at) {
     node_start_again(run, replica);
     ask_a_lone_one(run, replica);
     node_attach(run, replica);
+    ask_who_catches_up(run);
     nodes_settle(run);
 }
 
@@ -117,6 +128,7 @@ void fail_over(struct run *run) {
     node_start_again(run, old);
     ask_a_lone_one(run, old);
     node_attach(run, old);
+    ask_who_catches_up(run);
     nodes_settle(run);
 }
 
@@ -178,5 +190,6 @@ void step_isolate(struct run *run, struct place at) {
         ask_everywhere(run, AT_OLD_MASTER, old, &its);
 
     node_attach(run, old);
+    ask_who_catches_up(run);
     nodes_settle(run);
 }
