@@ -123,14 +123,13 @@ $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 $B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
-# What tests put before the C library of their servers: found beside the program. A
-# sanitizer's runtime would have to come before it.
-shims := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
+# For the servers of tests, which are not sanitized themselves: see tests/integration/server.h.
+preloads := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
 $B/preload/%.so: tests/preload/%.c
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SANFLAGS),$(TEST_FLAGS)) -fPIC -fvisibility=hidden -shared -o $@ $<
+	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
 
-$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(shims)
+$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads)
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 # libpq may have come with libraries of its own, which it finds by our path only: RPATH, not RUNPATH.

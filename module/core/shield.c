@@ -6,6 +6,7 @@ static uint16_t doubt_of(unsigned stored, struct era stamp, struct era era) {
     unsigned doubt = stored & DOUBT_ALL;
     if (stamp.restarts != era.restarts) doubt |= DOUBT_RESTART;
     if (stamp.failovers != era.failovers) doubt |= DOUBT_FAILOVER;
+    if (stamp.restores != era.restores) doubt |= DOUBT_RESTORE;
     return (uint16_t)doubt;
 }
 
@@ -19,14 +20,49 @@ static uint16_t rebuild_doubt(const struct standing *s, struct era era) {
 }
 
 static enum cause cause_of_doubt(unsigned doubt) {
+    if (doubt & DOUBT_LEASE) return CAUSE_LEASE;
     if (doubt & DOUBT_RESTART) return CAUSE_RESTART;
     if (doubt & DOUBT_FAILOVER) return CAUSE_FAILOVER;
     if (doubt & DOUBT_RESTORE) return CAUSE_RESTORE;
     return doubt ? CAUSE_LATER : CAUSE_NONE;
 }
 
+/* ---- leases ---- */
+
+/* Stored times may be any number. */
+static int64_t plus(int64_t a, int64_t b) {
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static int64_t minus(int64_t a, int64_t b) {
+    int64_t difference;
+    if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+    return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* What was given before a clock was set back seems to be given later than now. */
+static int64_t steady_end(const struct standing *s, struct moment now) {
+    int64_t from = s->vouched_at > now.wall ? s->vouched_at : now.wall;
+    return plus(now.steady, minus(s->lease, from));
+}
+
+static bool lease_is_over(const struct standing *s, struct moment now) {
+    return s->lease != 0 && (now.wall >= s->lease || now.steady >= s->lease_steady);
+}
+
+bool shield_see_lease(struct standing *s, struct moment now) {
+    bool news =
+        s->state == STATE_READY && !(s->doubt & DOUBT_LEASE) && lease_is_over(s, now);
+    if (news) s->doubt |= DOUBT_LEASE;
+    return news;
+}
+
+/* ---- what a filter says ---- */
+
 enum cause shield_unknown(const struct standing *s, bool partial,
-                          const struct circumstances *here, int64_t now) {
+                          const struct circumstances *here, struct moment now) {
     if (here->bypass) return CAUSE_BYPASS;
     if (partial) return CAUSE_PARTIAL;
     if (s->state == STATE_PLAIN) return CAUSE_PLAIN;
@@ -34,7 +70,7 @@ enum cause shield_unknown(const struct standing *s, bool partial,
     if (s->state != STATE_READY) return CAUSE_LATER;
     if (here->replica && here->link_down) return CAUSE_LINK_DOWN;
     if (here->replica && !(here->trust & TRUST_REPLICA)) return CAUSE_REPLICA;
-    if (s->lease != 0 && now >= s->lease) return CAUSE_LEASE;
+    if (lease_is_over(s, now)) return CAUSE_LEASE;
     return cause_of_doubt(own_doubt(s, here->era) & ~(unsigned)here->trust);
 }
 
@@ -45,7 +81,8 @@ uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era)
     return (uint16_t)doubt;
 }
 
-void shield_arrive(struct standing *s, struct era era) {
+void shield_arrive(struct standing *s, struct moment now, struct era era) {
+    s->lease_steady = steady_end(s, now);
     s->stamp = era;
     s->rebuild_stamp = era;
 }
@@ -57,12 +94,14 @@ void shield_dumped(struct standing *s, bool rebuilding) {
     s->doubt = (uint16_t)doubt;
 }
 
-void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era) {
+void shield_vouch(struct standing *s, int64_t since, int64_t lease, struct moment now,
+                  struct era era) {
     unsigned alarm = DOUBT_ALARM << DOUBT_REBUILD_SHIFT;
     s->state = STATE_READY;
     s->doubt = (uint16_t)(s->doubt & ~(DOUBT_ALL | alarm));
     s->lease = lease;
-    s->vouched_at = now;
+    s->vouched_at = since;
+    s->lease_steady = steady_end(s, now);
     s->stamp = era;
 }
 

@@ -17,10 +17,15 @@
  *
  * Nothing else leads to the third column: no write, load, restart or change of role.
  *
- * Doubt costs no scan and no write. Two numbers of the process, its era, go up with each
- * restart and failover; vouching stamps a filter with them, and an older stamp is doubt.
+ * Doubt costs no scan and no write. Three numbers of the process, its era, go up with each
+ * restart and failover, and with each file that ends too early; vouching stamps a filter with them, and an older stamp is doubt.
  * In stored forms doubt is a set of bits instead, and what is loaded is stamped with the
  * era in which it came: a file that was read ends in the next one.
+ *
+ * A lease ends by two clocks, whichever is first: the wall clock, by which it was given,
+ * and a steady one, which nobody can set. By the steady one it lasts as long as it had
+ * left when it came, and no longer than it was given for. Once seen to have ended it has
+ * ended, whatever the clocks say later: that is a doubt like the others.
  *
  * A rebuild has a standing of its own. The token names it: with a second chain there, the
  * rebuild under way; without, the one that the live chain came from, for a COMMIT that
@@ -47,8 +52,9 @@ enum state {
 enum doubt {
     DOUBT_RESTART = 1,  /* it was loaded from disk: adds may have come later */
     DOUBT_FAILOVER = 2, /* this node was promoted: adds may not have reached it */
-    DOUBT_RESTORE = 4,  /* it was dumped, and restored at some later time */
+    DOUBT_RESTORE = 4,  /* it was dumped, or its file ended, and restored some time later */
     DOUBT_ALARM = 8,    /* of a rebuild only: somebody lost an add after it began */
+    DOUBT_LEASE = 16, /* its lease was seen to have ended; nobody can be trusted with it */
     DOUBT_ALL = 0xff,
 };
 #define DOUBT_REBUILD_SHIFT 8
@@ -75,9 +81,14 @@ enum cause {
     CAUSES
 };
 
+/* Now, in ms: Unix time, and a clock of this machine that never goes back. */
+struct moment {
+    int64_t wall, steady;
+};
+
 /* How often this process has gone through it. */
 struct era {
-    uint32_t restarts, failovers;
+    uint32_t restarts, failovers, restores;
 };
 
 /* Of the server, as it is. */
@@ -101,6 +112,7 @@ struct standing {
     uint64_t rebuild_received; /* items */
 
     /* Of this process, not stored. */
+    int64_t lease_steady;     /* the lease's end by the steady clock; without one: any */
     struct era stamp;         /* when it was vouched for, or came */
     struct era rebuild_stamp; /* when its rebuild began, or came */
 };
@@ -108,7 +120,10 @@ struct standing {
 /* Whether "absent" may be said, or why not. The time is looked at only if there is a
  * lease. */
 enum cause shield_unknown(const struct standing *s, bool partial,
-                          const struct circumstances *here, int64_t now);
+                          const struct circumstances *here, struct moment now);
+
+/* Notes the end of a lease. True if this is the first that is seen of it. */
+bool shield_see_lease(struct standing *s, struct moment now);
 
 /* Whether EXISTS may say 0: a plain filter does as RedisBloom's do. */
 static inline bool shield_denies(enum cause cause) {
@@ -131,14 +146,16 @@ static inline bool shield_was_vouched_for(const struct standing *s) {
 uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era);
 
 /* A filter has come from bytes. */
-void shield_arrive(struct standing *s, struct era era);
+void shield_arrive(struct standing *s, struct moment now, struct era era);
 
 /* It is a DUMP, or came from one. */
 void shield_dumped(struct standing *s, bool rebuilding);
 
-/* Everything is in it, until the lease ends (0: no end). What was lost before an alarm has
- * been added since, to a rebuild too: that one may go on. */
-void shield_vouch(struct standing *s, int64_t now, int64_t lease, struct era era);
+/* Everything is in it, until the lease ends (0: no end). Since: when that was said, which
+ * may be before it is heard. What was lost before an alarm has been added since, to a
+ * rebuild too: that one may go on. */
+void shield_vouch(struct standing *s, int64_t since, int64_t lease, struct moment now,
+                  struct era era);
 
 /* Nothing is denied until somebody vouches, and who began to rebuild before doesn't know
  * enough for that. False if all that is so already. */

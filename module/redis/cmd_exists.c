@@ -10,7 +10,7 @@
 #include "reply.h"
 #include "stats.h"
 
-static bool may_deny(const struct value *v) {
+static bool may_deny(struct value *v) {
     enum cause cause = why_unknown(v);
     return shield_denies(cause) ||
            (cause == CAUSE_MISSING && settings.missing_key == MISSING_ABSENT);

@@ -12,6 +12,6 @@
 void reply_info_fields(RedisModuleCtx *ctx, const struct value *v);
 
 /* BF.INFO key FULL */
-void reply_full(RedisModuleCtx *ctx, const struct value *v);
+void reply_full(RedisModuleCtx *ctx, struct value *v);
 
 #endif

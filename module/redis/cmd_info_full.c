@@ -66,7 +66,9 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
         {DOUBT_RESTART, "restart"},
         {DOUBT_FAILOVER, "failover"},
         {DOUBT_RESTORE, "restore"},
-        {DOUBT_ALL & ~(DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE), "later_version"},
+        {DOUBT_LEASE, "lease"},
+        {DOUBT_ALL & ~(DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE | DOUBT_LEASE),
+         "later_version"},
     };
     unsigned doubt = shield_doubt(&v->standing, v->next, node.era) & DOUBT_ALL;
     const char *found[sizeof words / sizeof *words];
@@ -81,7 +83,7 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
 
 #define STANDING_FIELDS 5
 
-static void reply_standing(RedisModuleCtx *ctx, const struct value *v) {
+static void reply_standing(RedisModuleCtx *ctx, struct value *v) {
     enum cause cause = why_unknown(v);
     field_word(ctx, "State", state_name(v->standing.state));
     if (cause == CAUSE_NONE)
@@ -180,7 +182,7 @@ static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
         field_number(ctx, cause_name(c), a->by_cause[c]);
 }
 
-void reply_full(RedisModuleCtx *ctx, const struct value *v) {
+void reply_full(RedisModuleCtx *ctx, struct value *v) {
     reply_map(ctx, INFO_FIELDS + STANDING_FIELDS + CHAIN_FIELDS + 2);
     reply_info_fields(ctx, v);
     reply_standing(ctx, v);

@@ -27,6 +27,11 @@
 #define OPTIONAL_VALUE(text, kind, word)                                                   \
     { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
 
+static RedisModuleCommandArg adrift_args[] = {
+    {.name = "adrift", .type = REDISMODULE_ARG_TYPE_INTEGER},
+    {0},
+};
+
 static RedisModuleCommandArg beat_args[] = {
     {.name = "unix-time-milliseconds", .type = REDISMODULE_ARG_TYPE_UNIX_TIME},
     {.name = "end",
@@ -265,6 +270,8 @@ static const struct doc {
      key_written, rebuild_args, NULL},
     {"bf.promoted", 1, "Tells replicas and the append-only file of a promotion.", "O(1)",
      no_keys, no_args, NULL},
+    {"bf.adrift", 2, "Notes in a replica's append-only file whether it has its master.",
+     "O(1)", no_keys, adrift_args, NULL},
     {"bf.beat", -3, "Tells replicas who they are, for them to know that they caught up.",
      "O(N), where N is the number of replicas", no_keys, beat_args, NULL},
     {"bf.card", 2, "Returns the number of items that were added to a Bloom filter.",

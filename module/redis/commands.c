@@ -25,6 +25,7 @@ static const struct command {
     {"bf.loading", cmd_loading, "write", "write dangerous bloom", 1},
     {"bf.rebuild", cmd_rebuild, "write", "write dangerous bloom", 1},
     {"bf.promoted", cmd_promoted, "write", "write dangerous bloom", 0},
+    {"bf.adrift", cmd_adrift, "write", "write dangerous bloom", 0},
     {"bf.beat", cmd_beat, "write", "write dangerous bloom", 0},
     {"bf.card", cmd_card, "readonly fast", "read fast bloom", 1},
     {"bf.info", cmd_info, "readonly fast", "read fast bloom", 1},

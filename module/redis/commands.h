@@ -27,6 +27,7 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);

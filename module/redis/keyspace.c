@@ -172,7 +172,8 @@ enum bloom_status create(RedisModuleCtx *ctx, RedisModuleString *name,
     enum bloom_status status = make(ctx, wish, v);
     if (status < 0) return status;
     struct standing *s = &(*v)->standing;
-    if (s->state == STATE_READY) shield_vouch(s, RedisModule_Milliseconds(), 0, node.era);
+    struct moment now = node_now();
+    if (s->state == STATE_READY) shield_vouch(s, now.wall, 0, now, node.era);
     put(ctx, name, *v);
     replicate_creation(ctx, name, *v);
     return BLOOM_OK;

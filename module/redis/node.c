@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "adrift.h"
 #include "beat.h"
 #include "commands.h"
 #include "losses.h"
@@ -16,9 +17,10 @@ struct circumstances node;
 
 static unsigned savings; /* under way in this process */
 
-static void begin_era(bool restart, bool failover) {
-    node.era.restarts += restart;
-    node.era.failovers += failover;
+static void begin_era(struct era what) {
+    node.era.restarts += what.restarts;
+    node.era.failovers += what.failovers;
+    node.era.restores += what.restores;
     stats_era_ended();
 }
 
@@ -53,7 +55,7 @@ int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 1) return RedisModule_WrongArity(ctx);
     if (!server_is_followed(ctx))
         return reply_error(ctx, "ERR only a master or an append-only file says this");
-    begin_era(false, true);
+    begin_era((struct era){.failovers = 1});
     RedisModule_ReplicateVerbatim(ctx);
     return reply_ok(ctx);
 }
@@ -66,8 +68,9 @@ static void become(RedisModuleCtx *ctx, bool replica) {
     bool was_replica = node.replica;
     node.replica = replica;
     losses_follow(replica);
+    if (replica != was_replica) adrift_set(ctx, replica);
     if (replica || !was_replica) return;
-    begin_era(!beat_since_loading(), true);
+    begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});
     if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
     node_untold = true;
 }
@@ -101,10 +104,11 @@ static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
 
 static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,
                     void *data) {
-    (void)ctx;
     (void)event;
     (void)data;
-    beat_link_changed(link == REDISMODULE_SUBEVENT_MASTER_LINK_UP);
+    bool up = link == REDISMODULE_SUBEVENT_MASTER_LINK_UP;
+    beat_link_changed(up);
+    adrift_set(ctx, node.replica && !up);
 }
 
 static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t change,
@@ -162,13 +166,15 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
         loading.oldest = loading.newest = 0;
         look_at_role(ctx);
         beat_loading();
+        adrift_loading();
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
         if (loading.from_master) {
             trust_synced(ctx);
             break;
         }
-        if (!node.replica) begin_era(true, false);
+        begin_era((struct era){.restarts = !node.replica, .restores = adrift_was_loaded()});
+        adrift_set(ctx, node.replica);
         tell_of_ready_filters(ctx);
         break;
     }
@@ -182,7 +188,7 @@ void node_saw_vouching(const struct standing *s) {
 }
 
 void node_arrived(struct value *v, bool restored) {
-    shield_arrive(&v->standing, node.era);
+    shield_arrive(&v->standing, node_now(), node.era);
     if (restored) shield_dumped(&v->standing, v->next);
     node_saw_vouching(&v->standing);
 }
@@ -209,6 +215,11 @@ bool node_is_saving(void) {
 
 /* ---- the answer ---- */
 
+struct moment node_now(void) {
+    return (struct moment){.wall = RedisModule_Milliseconds(),
+                           .steady = server_steady_ms()};
+}
+
 static void look_at_link(struct circumstances *here) {
     int flags = RedisModule_GetContextFlags(server.ctx);
     enum beat beat = beat_state();
@@ -218,25 +229,36 @@ static void look_at_link(struct circumstances *here) {
     if (beat == BEAT_UNNAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
 }
 
-/* Of the filter as it is here, whatever the bypass. */
-static enum cause cause_here(const struct value *v, struct circumstances *here) {
-    bool ready = v->standing.state == STATE_READY;
-    if (ready && here->replica) look_at_link(here);
-    int64_t now = v->standing.lease ? RedisModule_Milliseconds() : 0;
+static void see_lease(struct value *v, struct moment now) {
+    struct standing seen = v->standing;
+    if (!shield_see_lease(&seen, now)) return;
+    stats_value_went(v);
+    v->standing = seen;
+    stats_value_came(v);
+}
+
+/* The lease comes first: a replica, which has causes of its own, sees its end too. */
+static enum cause look_at(struct value *v, struct circumstances *here) {
+    struct moment now = {0, 0};
+    if (v->standing.lease) {
+        now = node_now();
+        see_lease(v, now);
+    }
+    if (here->replica && v->standing.state == STATE_READY) look_at_link(here);
     enum cause cause = shield_unknown(&v->standing, v->live->missing > 0, here, now);
     return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
 }
 
-enum cause node_why_unknown(const struct value *v) {
+enum cause node_why_unknown(struct value *v) {
     struct circumstances here = node;
     if (here.bypass) return CAUSE_BYPASS;
-    return v ? cause_here(v, &here) : CAUSE_MISSING;
+    return v ? look_at(v, &here) : CAUSE_MISSING;
 }
 
-bool node_doubts(const struct value *v) {
+bool node_doubts(struct value *v) {
     struct circumstances here = node;
     here.bypass = false;
-    return cause_here(v, &here) != CAUSE_NONE;
+    return look_at(v, &here) != CAUSE_NONE;
 }
 
 bool node_sends_all(const struct value *v) {
@@ -250,6 +272,7 @@ static void on_tick(RedisModuleCtx *ctx, void *data) {
     (void)data;
     look_at_role(ctx);
     beat_tick(ctx);
+    adrift_tick(ctx);
     trust_tick(ctx);
     RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - what this server is and what it has been through, for shield.h.
  *
- *     event                                restarts   failovers
- *     a master has loaded from its disk      + 1
- *     this node was promoted                            + 1     and tells AOF and replicas
- *     ... with no beat since it loaded       + 1        + 1
- *     the master, or the AOF, says so                   + 1     (BF.PROMOTED)
+ *     event                               restarts  failovers  restores
+ *     a master has loaded from its disk     + 1
+ *     from a file that ends adrift                               + 1     (adrift.h)
+ *     this node was promoted                          + 1                and tells AOF and replicas
+ *     ... with no beat since it loaded      + 1       + 1
+ *     the master, or the AOF, says so                 + 1                (BF.PROMOTED)
  *
  * A replica is in doubt while it can't know whether it has caught up (beat.h); one that is
  * promoted in that state counts as restarted. */
@@ -19,18 +20,21 @@ extern struct circumstances node;
 
 int node_register(RedisModuleCtx *ctx);
 
-enum cause node_why_unknown(const struct value *v);
+/* The time by both clocks. */
+struct moment node_now(void);
+
+enum cause node_why_unknown(struct value *v);
 
 /* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why
- * not. */
-static inline enum cause why_unknown(const struct value *v) {
+ * not. That a lease has ended is noted in the filter. */
+static inline enum cause why_unknown(struct value *v) {
     if (v && v->standing.state == STATE_PLAIN && v->live->missing == 0 && !node.bypass)
         return CAUSE_PLAIN;
     return node_why_unknown(v);
 }
 
-/* Whether it is not ready, or ready and in doubt. */
-bool node_doubts(const struct value *v);
+/* Whether it is not ready, or ready and in doubt; likewise. */
+bool node_doubts(struct value *v);
 
 /* Whether what changes nothing in the filter is sent all the same. Servers from 7.2 on
  * answer WAIT and WAITAOF at once if a connection has sent nothing since the last time; but

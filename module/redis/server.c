@@ -50,16 +50,16 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     RedisModule_RedactClientCommandArgument(ctx, position);
 }
 
-int64_t server_steady_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int64_t server_seconds_since(int64_t ms) {
     int64_t now = RedisModule_Milliseconds();
     if (ms >= now) return 0;
     return (now - (ms > 0 ? ms : 0)) / 1000;
+}
+
+int64_t server_steady_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]) {

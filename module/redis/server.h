@@ -46,12 +46,12 @@ const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1])
  * RDB file does: the next add would make one that denies what is missing. */
 _Noreturn void server_end(RedisModuleCtx *ctx, const char *command, const char *why);
 
-/* A clock that is never set, in ms. */
-int64_t server_steady_ms(void);
-
 /* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
  * be any number. */
 int64_t server_seconds_since(int64_t ms);
+
+/* A clock of this machine that nobody can set, in ms. */
+int64_t server_steady_ms(void);
 
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,

@@ -32,7 +32,9 @@ unsigned char *encoded_header_with_doubt(const struct value *v, uint16_t doubt,
 }
 
 unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
-    uint16_t doubt = shield_doubt(&v->standing, v->next, node.era);
+    struct standing s = v->standing;
+    shield_see_lease(&s, node_now());
+    uint16_t doubt = shield_doubt(&s, v->next, node.era);
     return encoded_header_with_doubt(v, doubt, form, length);
 }
 

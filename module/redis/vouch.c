@@ -49,7 +49,7 @@ void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name) {
 
 void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
            const struct vow *vow) {
-    shield_vouch(&v->standing, vow->now, vow->lease, node.era);
+    shield_vouch(&v->standing, vow->now, vow->lease, node_now(), node.era);
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING)
         node_saw_vouching(&v->standing);
     else if (!server_is_followed(ctx))

@@ -183,7 +183,8 @@ static void grow_forged(void) {
 
 static bool denies(const struct value *v) {
     const struct circumstances here = {.bypass = false};
-    return shield_denies(shield_unknown(&v->standing, v->live->missing > 0, &here, 0));
+    return shield_denies(
+        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
 }
 
 /* Takes the other one's place. */

@@ -95,19 +95,20 @@ static void members_must_be_there(const struct chain *c, unsigned which) {
 
 static bool denies(const struct value *v) {
     const struct circumstances here = {.bypass = false};
-    return shield_denies(shield_unknown(&v->standing, v->live->missing > 0, &here, 0));
+    return shield_denies(
+        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
 }
 
 /* However long a lease it says it has. */
 static bool says_absent(const struct standing *s, struct era era) {
     const struct circumstances here = {.era = era};
-    return shield_unknown(s, false, &here, 0) == CAUSE_NONE;
+    return shield_unknown(s, false, &here, (struct moment){0}) == CAUSE_NONE;
 }
 
 static void must_be_in_doubt(const struct value *v) {
     const struct era era = {3, 5}, restarted = {4, 5}, promoted = {3, 6};
     struct standing s = v->standing;
-    shield_arrive(&s, era);
+    shield_arrive(&s, (struct moment){0}, era);
     MUST(!says_absent(&s, restarted) && !says_absent(&s, promoted));
     MUST(!v->next ||
          shield_resume(&s, true, s.rebuild_token,

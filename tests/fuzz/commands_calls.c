@@ -19,7 +19,7 @@ static const char *const commands[] = {
     "SET",        "EXPIRE",       "MEMORY USAGE", "TOUCH",       "DEBUG DIGEST-VALUE",
     "BF.READY",   "BF.LOADING",   "BF.CHECK",     "BF.MCHECK",   "BF.GUARD",
     "BF.REBUILD", "BF.PROMOTED",  "BF.LOAD",      "BF.REBUILD",  "BF.READY",
-    "BF.BEAT"};
+    "BF.BEAT",    "BF.ADRIFT"};
 
 static const char *const words[] = {"CAPACITY", "ERROR",      "EXPANSION",
                                     "NOCREATE", "NONSCALING", "ITEMS",
@@ -111,7 +111,8 @@ static enum wanted wanted_of(const char *command, size_t argc, const char **argv
     for (size_t i = 1; i < argc; i++)
         says_ready =
             says_ready || (lengths[i] == 5 && strncasecmp(argv[i], "READY", 5) == 0);
-    if (strcmp(command, "BF.PROMOTED") == 0 || strcmp(command, "BF.BEAT") == 0)
+    if (strcmp(command, "BF.PROMOTED") == 0 || strcmp(command, "BF.BEAT") == 0 ||
+        strcmp(command, "BF.ADRIFT") == 0)
         return REFUSED;
     if (strcmp(command, "BF.READY") == 0) return VOUCHED;
     if (strcmp(command, "BF.RESERVE") == 0) return says_ready ? VOUCHED : ANYTHING;

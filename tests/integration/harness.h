@@ -24,7 +24,8 @@
  *
  *     SERVER          the server to test on         (redis-server, from PATH)
  *     MODULE          the module                    (./bulwark.so)
- *     SERVER_PRELOAD  LD_PRELOAD of the servers: a sanitizer's runtime
+ *     SERVER_PRELOAD  LD_PRELOAD of the servers: a sanitizer's runtime. What a test
+ *                     preloads (../preload/, built beside this program) comes after it
  *     PATIENCE=n      time limits times n: for valgrind
  *     KEEP=1          leave servers' directories for a look
  *     TEST, SEED, TEST_LIMIT: see check.h */

@@ -15,6 +15,7 @@ struct command {
 
 static const struct command commands[] = {
     {"bf.add", 3, {"write"}, false, 1},
+    {"bf.adrift", 2, {"write"}, true, 0},
     {"bf.beat", -3, {"write"}, true, 0},
     {"bf.card", 2, {"readonly", "fast"}, false, 1},
     {"bf.check", 3, {"readonly", "fast"}, false, 1},

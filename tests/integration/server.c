@@ -8,6 +8,7 @@
 #include "wait.h"
 #include "workspace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <netinet/in.h>
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -27,6 +29,7 @@ enum {
     FIRST_PORT = 21000,
     PORTS = 11000,
 
+    PATH_ROOM = 4096,
     START_ATTEMPTS = 20,  /* Somebody else may take the port first. */
     SHOWN_LINES = 30,     /* The last ones of a log, ... */
     SHOWN_OF_REPORT = 60, /* ... or the first ones of the report in it. */
@@ -169,26 +172,68 @@ static int free_port(void) {
     FAIL("no free port");
 }
 
-/* Shims lie beside the test program. A sanitizer's runtime must come before them. */
-static void set_preload(const char *shims) {
-    char path[512], all[2048];
-    const char *first = getenv("SERVER_PRELOAD");
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length < 0 ? 0 : length] = '\0';
-    path[strrchr(path, '/') - path] = '\0';
-    int at = snprintf(all, sizeof all, "%s", first ? first : "");
-    while (shims && *shims) {
-        int n = (int)strcspn(shims, ",");
-        at += snprintf(all + at, sizeof all - (size_t)at, ":%s/preload/%.*s.so", path, n,
-                       shims);
-        shims += n + (shims[n] == ',');
+/* -------------------------------------------------------------------------
+ * Preloading
+ * ---------------------------------------------------------------------- */
+
+/* The file that a preloaded object looks at: a number, zero when the server starts for the
+ * first time. Written in place, for it is mapped there. */
+static void tell_preload(const struct server *s, int64_t number, int flags) {
+    int file =
+        open(server_file(s, "preload"), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    if (file < 0 && errno == EEXIST) return;
+    bool told = file >= 0 && pwrite(file, &number, sizeof number, 0) == sizeof number;
+    if (file >= 0) close(file);
+    if (!told) FAIL("cannot write in %s", s->directory);
+}
+
+static bool shows(const struct server *s, long long seconds) {
+    redisContext *c = redisConnect("127.0.0.1", s->port);
+    redisReply *r = c && !c->err ? redisCommand(c, "TIME") : NULL;
+    bool told = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2;
+    long long off = told ? atoll(r->element[0]->str) - (long long)time(NULL) - seconds : 99;
+    if (r) freeReplyObject(r);
+    if (c) redisFree(c);
+    return off >= -1 && off <= 1;
+}
+
+/* Valkey 9 asks for the time now and then only, and counts on by itself in between. */
+void server_set_clock(struct server *s, long long seconds) {
+    tell_preload(s, seconds, 0);
+    WAIT_UNTIL(!s->pid || shows(s, seconds));
+}
+
+/* They are built beside this program. */
+static void preload_path(const char *name, int length, char path[PATH_ROOM]) {
+    ssize_t end = readlink("/proc/self/exe", path, PATH_ROOM / 2);
+    if (end < 0) FAIL("no path of this program");
+    path[end] = 0;
+    snprintf(strrchr(path, '/'), PATH_ROOM / 2, "/preload/%.*s.so", length, name);
+    if (access(path, R_OK) != 0) FAIL("no %s", path);
+}
+
+/* A sanitizer's runtime has to be the first. Empty if there is nothing to preload. */
+static const char *preloads(const struct server *s) {
+    const char *given = getenv("SERVER_PRELOAD"), *name = s->options.preload;
+    char *all = NULL, path[PATH_ROOM];
+    size_t length = 0;
+    FILE *out = open_memstream(&all, &length);
+    if (!out) FAIL("no memory");
+    fputs(given ? given : "", out);
+    while (name && *name) {
+        int n = (int)strcspn(name, ",");
+        preload_path(name, n, path);
+        fprintf(out, " %s", path);
+        name += n + (name[n] == ',');
     }
-    if (at > 0) setenv("LD_PRELOAD", all + (*all == ':'), 1);
+    fclose(out);
+    test_defer(free, all);
+    return all;
 }
 
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep
  * a connection open that the test has closed. */
-_Noreturn static void become_server(const struct server *s, const char *config,
+_Noreturn static void become_server(const char *config, const char *preload,
                                     const char *preload_file, int log, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -198,8 +243,8 @@ _Noreturn static void become_server(const struct server *s, const char *config,
     dup2(log, 2);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
-    set_preload(s->options.preload);
     setenv("PRELOAD_FILE", preload_file, 1);
+    if (*preload) setenv("LD_PRELOAD", preload, 1);
     execlp(server_binary(), server_binary(), config, (char *)NULL);
     dprintf(2, "cannot run %s\n", server_binary());
     _exit(127);
@@ -207,13 +252,14 @@ _Noreturn static void become_server(const struct server *s, const char *config,
 
 static void spawn(struct server *s) {
     write_config(s);
-    const char *config = server_file(s, "server.conf");
+    if (s->options.preload) tell_preload(s, 0, O_EXCL);
+    const char *config = server_file(s, "server.conf"), *preload = preloads(s);
     const char *preload_file = server_file(s, "preload");
     int log = open(server_file(s, "log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     pid_t parent = getpid();
     fflush(stdout);
     s->pid = fork();
-    if (s->pid == 0) become_server(s, config, preload_file, log, parent);
+    if (s->pid == 0) become_server(config, preload, preload_file, log, parent);
     close(log);
     if (s->pid < 0) FAIL("cannot fork");
     setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */

@@ -29,7 +29,7 @@ struct server_options {
     bool without_module;
     const char *module_args; /* What follows the module's path; may be NULL. */
     const char *config;      /* Further config lines; may be NULL. */
-    const char *preload; /* Shims of tests/preload: "disk" or "disk,clock"; may be NULL. */
+    const char *preload; /* "clock": tests/preload/clock.c; "disk,clock"; may be NULL. */
 };
 
 struct server {
@@ -68,6 +68,10 @@ void server_shutdown(struct server *s); /* SIGTERM; saves if save points are set
                                            Fails if it does not exit with 0 */
 void server_pause(struct server *s);    /* SIGSTOP: the host hangs */
 void server_resume(struct server *s);
+
+/* The wall clock of a server with .preload = "clock": so many seconds fast, or slow if
+ * negative. Returns when it shows that; it stays so over restarts. */
+void server_set_clock(struct server *s, long long seconds);
 
 /* Same port, same directory, s->options as they are by now. */
 void server_start_again(struct server *s);

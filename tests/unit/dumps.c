@@ -141,5 +141,6 @@ size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
 
 bool denies(const struct value *v) {
     const struct circumstances here = {.bypass = false};
-    return shield_denies(shield_unknown(&v->standing, v->live->missing > 0, &here, 0));
+    return shield_denies(
+        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
 }

@@ -5,12 +5,13 @@
 
 #include "check.h"
 
-static const int64_t now = 1000000;
+static const int64_t now = 1000000; /* by the wall clock */
+static const struct moment moment = {.wall = 1000000, .steady = 500};
 
 #define TRUST_ALL (DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE | TRUST_REPLICA)
 
 static enum cause unknown_in(const struct standing *s, struct circumstances here) {
-    return shield_unknown(s, false, &here, now);
+    return shield_unknown(s, false, &here, moment);
 }
 
 static struct standing in_state(uint8_t state) {
@@ -19,7 +20,7 @@ static struct standing in_state(uint8_t state) {
 
 static struct standing ready_until(int64_t lease) {
     struct standing s = {0};
-    shield_vouch(&s, now - 10, lease, (struct era){0});
+    shield_vouch(&s, now - 10, lease, moment, (struct era){0});
     return s;
 }
 
@@ -44,12 +45,22 @@ static const struct {
     {"ready, bypass", {.state = STATE_READY}, false, {.bypass = true}, CAUSE_BYPASS},
 
     {"lease to come",
-     {.state = STATE_READY, .lease = 1000001},
+     {.state = STATE_READY, .lease = 1000001, .lease_steady = 501},
      false,
      {.trust = 0},
      CAUSE_NONE},
     {"lease over",
-     {.state = STATE_READY, .lease = 1000000},
+     {.state = STATE_READY, .lease = 1000000, .lease_steady = 501},
+     false,
+     {.trust = 0},
+     CAUSE_LEASE},
+    {"lease over by the steady clock",
+     {.state = STATE_READY, .lease = 1000001, .lease_steady = 500},
+     false,
+     {.trust = 0},
+     CAUSE_LEASE},
+    {"lease seen to have ended",
+     {.state = STATE_READY, .doubt = 16, .lease = 1000001, .lease_steady = 501},
      false,
      {.trust = 0},
      CAUSE_LEASE},
@@ -111,6 +122,17 @@ static const struct {
      {.trust = TRUST_ALL},
      CAUSE_LEASE},
 
+    {"nor has ended one",
+     {.state = STATE_READY, .doubt = 16},
+     false,
+     {.trust = TRUST_ALL},
+     CAUSE_LEASE},
+    {"nor one and more",
+     {.state = STATE_READY, .doubt = 0xff},
+     false,
+     {.trust = TRUST_ALL},
+     CAUSE_LEASE},
+
     {"on a replica", {.state = STATE_READY}, false, {.replica = true}, CAUSE_REPLICA},
     {"on a trusted replica",
      {.state = STATE_READY},
@@ -137,8 +159,9 @@ static const struct {
 TEST(what_a_filter_says_follows_from_its_standing_and_the_circumstances) {
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         test_case("%s", answers[i].story);
-        CHECK_INT(shield_unknown(&answers[i].s, answers[i].partial, &answers[i].here, now),
-                  answers[i].cause);
+        CHECK_INT(
+            shield_unknown(&answers[i].s, answers[i].partial, &answers[i].here, moment),
+            answers[i].cause);
     }
 }
 
@@ -160,7 +183,7 @@ TEST(vouching_makes_any_filter_ready_and_ends_all_doubt) {
     const struct circumstances here = {.era = {7, 8}};
     for (unsigned state = 0; state < 256; state++) {
         struct standing s = {.state = (uint8_t)state, .doubt = 0xff, .lease = 5};
-        shield_vouch(&s, now, 0, here.era);
+        shield_vouch(&s, now, 0, moment, here.era);
         CHECK_INT(s.state, STATE_READY);
         CHECK_INT(s.vouched_at, now);
         CHECK_INT(unknown_in(&s, here), CAUSE_NONE);
@@ -170,7 +193,7 @@ TEST(vouching_makes_any_filter_ready_and_ends_all_doubt) {
 
 TEST(vouching_leaves_the_rebuild_alone) {
     struct standing s = {.doubt = 0x0507, .rebuild_token = 9};
-    shield_vouch(&s, now, 0, (struct era){0});
+    shield_vouch(&s, now, 0, moment, (struct era){0});
     CHECK_INT(s.doubt, 0x0500);
     CHECK_UINT(s.rebuild_token, 9);
 }
@@ -178,8 +201,92 @@ TEST(vouching_leaves_the_rebuild_alone) {
 TEST(a_lease_ends_and_another_begins) {
     struct standing s = ready_until(now);
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = 0}), CAUSE_LEASE);
-    shield_vouch(&s, now, now + 1, (struct era){0});
+    shield_vouch(&s, now, now + 1, moment, (struct era){0});
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = 0}), CAUSE_NONE);
+}
+
+/* Vouched for at `now`, asked `steady` ms later, when the wall clock shows `wall` ms more
+ * or less than then. */
+static const struct {
+    const char *story;
+    int64_t lease, steady, wall;
+    enum cause cause;
+} clocks[] = {
+    {"in time", 30, 29, 29, CAUSE_NONE},
+    {"both at the end", 30, 30, 30, CAUSE_LEASE},
+    {"set back while it was good", 30, 29, -1000, CAUSE_NONE},
+    {"set back, and time goes on", 30, 30, -1000, CAUSE_LEASE},
+    {"set forward", 30, 1, 1000, CAUSE_LEASE},
+    {"without an end", 0, INT64_MAX - 500, INT64_MAX - 1000000, CAUSE_NONE},
+};
+
+TEST(a_lease_ends_by_whichever_clock_is_first) {
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        struct moment later = {now + clocks[i].wall, moment.steady + clocks[i].steady};
+        struct circumstances here = {.trust = TRUST_ALL};
+        struct standing s = {0};
+        int64_t lease = clocks[i].lease ? now + clocks[i].lease : 0;
+        shield_vouch(&s, now, lease, moment, here.era);
+        test_case("%s", clocks[i].story);
+        CHECK_INT(shield_unknown(&s, false, &here, later), clocks[i].cause);
+        shield_arrive(&s, moment, here.era);
+        CHECK_INT(shield_unknown(&s, false, &here, later), clocks[i].cause);
+    }
+}
+
+/* The master's word is heard late, or by a clock that was set back, or comes from a file. */
+TEST(a_lease_lasts_no_longer_than_it_was_given_for) {
+    struct standing s = {0};
+    shield_vouch(&s, now + 1000, now + 1030, moment, (struct era){0});
+    CHECK_INT(s.lease_steady, moment.steady + 30);
+    shield_vouch(&s, now - 20, now + 10, moment, (struct era){0});
+    CHECK_INT(s.lease_steady, moment.steady + 10);
+    s.vouched_at = now + 5;
+    shield_arrive(&s, moment, (struct era){0});
+    CHECK_INT(s.lease_steady, moment.steady + 5);
+}
+
+TEST(a_lease_that_was_seen_to_have_ended_has_ended_until_somebody_vouches) {
+    const struct circumstances here = {.trust = TRUST_ALL};
+    struct moment before = {now - 1, moment.steady - 1};
+    struct standing s = ready_until(now);
+    CHECK(!shield_see_lease(&s, before));
+    CHECK(shield_is_current(&s, here.era));
+    CHECK(shield_see_lease(&s, moment));
+    CHECK(!shield_see_lease(&s, moment));
+    CHECK_INT(s.doubt, DOUBT_LEASE);
+    CHECK(!shield_is_current(&s, here.era));
+    CHECK_INT(shield_unknown(&s, false, &here, before), CAUSE_LEASE);
+
+    struct standing loaded = s;
+    loaded.doubt = shield_doubt(&s, false, here.era);
+    shield_arrive(&loaded, before, here.era);
+    CHECK_INT(shield_unknown(&loaded, false, &here, before), CAUSE_LEASE);
+    shield_vouch(&loaded, now, now + 1, moment, here.era);
+    CHECK_INT(shield_unknown(&loaded, false, &here, moment), CAUSE_NONE);
+}
+
+TEST(only_a_ready_filter_has_a_lease_to_end) {
+    for (unsigned state = 0; state < 256; state++) {
+        struct standing s = {.state = (uint8_t)state, .lease = 1};
+        CHECK(shield_see_lease(&s, moment) == (state == STATE_READY));
+    }
+}
+
+/* Whatever a forged file says. */
+TEST(no_stored_time_makes_a_lease_wrap_around) {
+    static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1,
+                                    1,         INT64_MAX - 1, INT64_MAX};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
+            struct standing s = {
+                .state = STATE_READY, .lease = times[i], .vouched_at = times[j]};
+            shield_arrive(&s, moment, (struct era){0});
+            bool good = times[i] > now && times[i] > times[j];
+            test_case("lease %zu, vouched for %zu", i, j);
+            CHECK_INT(unknown_in(&s, (struct circumstances){.trust = 0}),
+                      good ? CAUSE_NONE : CAUSE_LEASE);
+        }
 }
 
 TEST(after_an_alarm_nothing_is_denied_until_somebody_vouches) {
@@ -188,7 +295,7 @@ TEST(after_an_alarm_nothing_is_denied_until_somebody_vouches) {
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = TRUST_ALL}), CAUSE_LOADING);
     CHECK(!shield_alarm(&s, false));
     CHECK_INT(s.lease, 0);
-    shield_vouch(&s, now, 0, (struct era){0});
+    shield_vouch(&s, now, 0, moment, (struct era){0});
     CHECK_INT(unknown_in(&s, (struct circumstances){.trust = 0}), CAUSE_NONE);
 }
 
@@ -206,7 +313,7 @@ TEST(storing_and_loading_never_ends_a_doubt) {
             CHECK_INT(doubt, stored | change);
 
             struct standing loaded = {.state = s.state, .doubt = doubt};
-            shield_arrive(&loaded, era);
+            shield_arrive(&loaded, moment, era);
             CHECK_INT(shield_doubt(&loaded, false, era), doubt);
         }
 }
@@ -214,7 +321,7 @@ TEST(storing_and_loading_never_ends_a_doubt) {
 TEST(what_was_loaded_is_in_doubt_when_the_era_ends) {
     struct era loading = {4, 5};
     struct standing s = in_state(STATE_READY);
-    shield_arrive(&s, loading);
+    shield_arrive(&s, moment, loading);
     CHECK(shield_is_current(&s, loading));
     struct circumstances here = {.era = {5, 5}};
     CHECK_INT(unknown_in(&s, here), CAUSE_RESTART);
@@ -269,7 +376,7 @@ TEST(an_alarm_interrupts_the_rebuild_whatever_the_state) {
                   BLOOM_INTERRUPTED);
         CHECK(!shield_alarm(&s, true));
         struct standing again = s;
-        shield_vouch(&again, now, 0, (struct era){0});
+        shield_vouch(&again, now, 0, moment, (struct era){0});
         CHECK_INT(resumes(&again, 42, (struct circumstances){.trust = 0}), BLOOM_OK);
         shield_start(&s, 43, now, (struct era){0});
         CHECK_INT(resumes(&s, 43, (struct circumstances){.trust = 0}), BLOOM_OK);

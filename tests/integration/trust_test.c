@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* trust_test.c - what the server's settings say against bf-trust, and files that end before
+ * their time. */
+
+#include "harness.h"
+#include "states.h"
+
+static bool warns(redisContext *c, const char *word) {
+    const char *words = info_text(c, "bf", "bf_trust_warnings");
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ',') && (!at[length] || at[length] == ','))
+            return true;
+    return false;
+}
+
+static int times_in(const char *log, const char *text) {
+    int n = 0;
+    while ((log = strstr(log, text))) {
+        n++;
+        log++;
+    }
+    return n;
+}
+
+static void set(redisContext *c, const char *name, const char *value) {
+    expect(c, "OK", "CONFIG", "SET", name, value);
+}
+
+/* ---- warnings ---- */
+
+TEST(trust_in_restarts_without_a_file_that_keeps_all_is_warned_of) {
+    struct server *s = server_start(.module_args = "bf-trust restart");
+    redisContext *c = client(s);
+    CHECK(!warns(c, "restart_without_aof")); /* nothing to deny yet */
+    make_ready(c, "k");
+    WAIT_UNTIL(warns(c, "restart_without_aof"));
+    CHECK_INT(times_in(server_log(s), "there is no append-only file"), 1);
+
+    set(c, "appendonly", "yes");
+    WAIT_UNTIL(!warns(c, "restart_without_aof") && warns(c, "restart_without_fsync"));
+    set(c, "appendfsync", "always");
+    set(c, "no-appendfsync-on-rewrite", "yes");
+    WAIT_UNTIL(!warns(c, "restart_without_fsync") &&
+               warns(c, "restart_without_fsync_on_rewrite"));
+    set(c, "no-appendfsync-on-rewrite", "no");
+    WAIT_UNTIL(*info_text(c, "bf", "bf_trust_warnings") == '\0');
+    set(c, "appendonly", "no");
+    WAIT_UNTIL(warns(c, "restart_without_aof"));
+    CHECK_INT(times_in(server_log(s), "there is no append-only file"), 1);
+}
+
+TEST(whoever_sends_waitaof_needs_no_fsync_of_every_write) {
+    needs(702, "WAITAOF");
+    redisContext *c =
+        client(server_start(.config = AOF, .module_args = "bf-trust restart"));
+    make_ready(c, "k");
+    WAIT_UNTIL(warns(c, "restart_without_fsync"));
+    call(c, "WAITAOF", "0", "0", "1");
+    WAIT_UNTIL(!warns(c, "restart_without_fsync"));
+}
+
+TEST(trust_in_failovers_is_warned_of_while_nobody_waits) {
+    struct server *s = server_start(.module_args = "bf-trust failover");
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    WAIT_UNTIL(warns(c, "failover_without_wait"));
+    CHECK_INT(times_in(server_log(s), "nobody sends WAIT"), 1);
+    call(c, "WAIT", "0", "1");
+    WAIT_UNTIL(!warns(c, "failover_without_wait"));
+}
+
+TEST(without_a_word_there_is_no_warning) {
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    double until = seconds_now() + 2.5;
+    WAIT_UNTIL(seconds_now() > until);
+    CHECK_STR(info_text(c, "bf", "bf_trust_warnings"), "");
+}
+
+/* ---- the old file of a replica that was synchronised ---- */
+
+#define DURABLE AOF "appendfsync always\nrepl-backlog-size 16kb\n"
+#define TRUST   "bf-trust restart,failover,replica"
+
+/* The link comes back, but what was missed is more than the backlog holds. */
+static void sync_anew(redisContext *m, redisContext *r) {
+    cut_link(m, r);
+    static char bytes[64 << 10];
+    memset(bytes, 'x', sizeof bytes);
+    for (int i = 0; i < 20; i++)
+        expectf(m, "OK", "SET filler:%d %b", i, bytes, sizeof bytes);
+    expect(m, "OK", "CONFIG", "SET", "requirepass", "");
+    WAIT_UNTIL(strcmp(info_text(r, "replication", "master_link_status"), "up") == 0);
+}
+
+/* It starts from its file of before the sync, in which the filter was ready. */
+TEST(a_promoted_replica_that_dies_before_its_file_is_rewritten_denies_nothing_it_took) {
+    struct server *master = server_start(.config = DURABLE);
+    struct server *replica = server_start(.config = DURABLE, .module_args = TRUST);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    rewrite_aof(r);
+    wait_for_belief(r, "k");
+
+    set(r, "rdb-key-save-delay", "1000000");
+    sync_anew(m, r);
+    CHECK_INT(info_int(m, "stats", "sync_full"), 2);
+    server_kill(master);
+    expect(r, "OK", "REPLICAOF", "NO", "ONE");
+    expect(r, "1", "BF.ADD", "k", "taken");
+    expect(r, "OK", "BF.READY", "k");
+    CHECK_STR(unknown_by(r, "k"), "restart"); /* as long as it lasts */
+
+    r = restart_with(replica, TRUST);
+    const char *said = call_text(r, "BF.CHECK", "k", "taken");
+    test_case("%s", said);
+    CHECK(strcmp(said, "unknown") == 0 || strcmp(said, "maybe") == 0);
+}
+
+TEST(a_link_that_comes_back_without_a_full_sync_leaves_no_doubt_in_the_file) {
+    struct server *master = server_start(.config = AOF);
+    struct server *replica = server_start(.config = AOF, .module_args = TRUST);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    cut_link(m, r);
+    expect(m, "OK", "CONFIG", "SET", "requirepass", "");
+    wait_for_replica(m, r);
+    wait_for_belief(r, "k");
+    r = restart_with(replica, TRUST);
+    CHECK_STR(said_of(r, "k"), "absent");
+}
+
+TEST(a_replica_that_is_promoted_with_its_own_data_has_a_file_that_is_right) {
+    struct server *master = server_start(.config = AOF);
+    struct server *replica = server_start(.config = AOF, .module_args = TRUST);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    wait_for_belief(r, "k");
+    server_kill(master);
+    expect(r, "OK", "REPLICAOF", "NO", "ONE");
+    wait_for_belief(r, "k");
+    r = restart_with(replica, TRUST);
+    CHECK_STR(said_of(r, "k"), "absent");
+}
+
+TEST(only_a_file_tells_that_it_ends_adrift) {
+    redisContext *c = client(server_shared());
+    expect(c, "(error) ERR only an append-only file says this", "BF.ADRIFT", "1");
+}
