@@ -138,6 +138,7 @@ struct run {
     struct node nodes[NODES]; /* The third is the chained one. */
     struct proxy *line;       /* between the first two */
     bool line_is_bad;
+    int seconds_off; /* what the clock of one of the nodes is fast, or slow if negative */
     int master;
     struct world now;  /* what the master acknowledged */
     long stamp;        /* ... up to this write */
@@ -307,6 +308,12 @@ void nodes_settle(struct run *run); /* the replica has the master's data */
 bool replica_has_all(struct run *run);
 void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
 void fail_over(struct run *run); /* the master dies, with its line, and comes back */
+
+/* torture_clocks.c */
+step_function step_set_clock;
+
+/* A server has loaded it by its clock: if that is slow each lease begins anew. */
+void lengthen_leases(const struct run *run, struct world *w);
 
 /* torture_links.c */
 step_function step_bad_line, step_restart_replica, step_chain;

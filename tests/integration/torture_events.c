@@ -68,6 +68,7 @@ void go_on_from(struct run *run, struct node *node, const char *word, enum doubt
     struct world w;
     long stamp = find_world(run, node, &w);
     if (!trusts(run, word)) world_doubt(&w, stamp == run->stamp ? NOTHING_LOST : doubt);
+    lengthen_leases(run, &w);
     journal("== %s with stamp %ld of %ld", word, stamp, run->stamp);
     if (stamp < run->stamp) tally_event("acknowledged writes lost");
     CHECK(stamp >= run->durable || run->mode->evicting);
@@ -245,7 +246,7 @@ static void begin_node(struct run *run, struct node *node, const char *args) {
         server_start_again(node->server);
     } else {
         node->server = server_start(.module_args = args, .config = run->mode->config,
-                                    .preload = run->mode->pair ? NULL : "disk");
+                                    .preload = run->mode->pair ? "clock" : "disk,clock");
     }
     node_connect(run, node);
     limit_memory(run, node);

@@ -18,7 +18,10 @@ static const struct {
     {"BF.EXISTS", false}, {"BF.MEXISTS", true},
 };
 
-enum { BATCH = 12 };
+enum {
+    BATCH = 12,
+    ON_THE_WAY = 500, /* ms: by other clocks a lease begins where and when it arrives */
+};
 
 /* What there is to know about who is asked. */
 struct question {
@@ -249,7 +252,7 @@ static void ask_items(struct run *run, struct question *q, struct node *node,
         word_add_number(&w, items[i]);
 
     long stamp = run->stamp;
-    q->asked_ms = now_ms();
+    q->asked_ms = now_ms() - (run->seconds_off ? ON_THE_WAY : 0);
     redisReply *reply = follows(q->where) ? ask_with_stamp(run, node, q->at.db, &w, &stamp)
                                           : ask_words(run, node, q->at.db, &w);
     find_worlds(run, q, stamp, old);

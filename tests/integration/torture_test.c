@@ -150,6 +150,8 @@ static const struct step {
     {"reload", step_reload, 2, ALONE},
     {"kill -9", step_kill, 3, ALONE},
     {"power cut", step_power_cut, 2, ALONE},
+    {"set a clock", step_set_clock, 1, ALONE},
+    {"set a node's clock", step_set_clock, 3, IN_A_PAIR},
     {"hang the disk", step_hang_disk, 8, ALONE},
     {"shutdown", step_shutdown, 1, ALONE},
     {"wait", step_wait, 20, IN_A_PAIR},

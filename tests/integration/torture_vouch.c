@@ -58,7 +58,8 @@ static int add_lease(struct run *run, struct words *w) {
                 : run->mode->pair      ? LEASE_OF_A_PAIR
                                        : LEASE_LIMIT;
     int seconds = 1 + any(run, limit);
-    if (strcmp(w->text[0], "BF.READY") == 0 && once_in(run, 2)) {
+    bool same_clock = run->seconds_off == 0;
+    if (same_clock && strcmp(w->text[0], "BF.READY") == 0 && once_in(run, 2)) {
         word_add(w, "PXAT");
         word_add_number(w, now_ms() + 1000 * seconds);
     } else {
@@ -86,6 +87,7 @@ static void note_vouched(struct run *run, struct place at, int lease_ms) {
     o->doubt = 0;
     o->rebuild.alarmed = false;
     o->lease = lease_ms ? now_ms() + lease_ms : 0;
+    o->given = lease_ms;
 }
 
 /* A filter that is lost is made anew; sometimes one that is there, too, is declared
@@ -151,6 +153,7 @@ void step_renew(struct run *run, struct place at) {
         violation(run, "READY XX renews %s in database %d, which is not ready", key_of(at),
                   at.db);
     o->lease = now_ms() + lease_ms;
+    o->given = lease_ms;
 }
 
 void step_loading(struct run *run, struct place at) {
