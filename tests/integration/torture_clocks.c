@@ -15,9 +15,11 @@ enum {
 /* By a clock that is fast a lease would reach into the time after it: then nobody
  * vouches. */
 static void work_by_it(struct run *run, struct node *node, bool fast) {
-    static step_function *const some[] = {step_vouch, step_renew, step_commit, step_madd};
-    for (int i = 4 + any(run, 16); i > 0; i--) {
-        some[any(run, 2) + (fast ? 2 : any(run, 3))](run, any_place(run));
+    static step_function *const some[] = {step_vouch, step_renew, step_commit, step_madd,
+                                          step_commit};
+    for (int i = 8 + any(run, 16); i > 0; i--) {
+        if (once_in(run, 4))
+            some[fast ? 2 + any(run, 3) : any(run, 5)](run, any_place(run));
         ask_everywhere(run, node == master_of(run) ? AT_MASTER : AT_REPLICA, node, NULL);
         usleep(1000 * TURN);
     }
@@ -27,6 +29,8 @@ static void work_by_it(struct run *run, struct node *node, bool fast) {
 void step_set_clock(struct run *run, struct place at) {
     bool of_replica = run->mode->pair && once_in(run, 2), fast = once_in(run, 2);
     struct node *node = of_replica ? replica_of(run) : master_of(run);
+    for (int i = 0; i < 3; i++)
+        step_vouch(run, any_place(run));
     run->seconds_off = fast ? OFF : -OFF;
     server_set_clock(node->server, run->seconds_off);
     journal("== %s: %d s off", of_replica ? "replica" : "master", run->seconds_off);
