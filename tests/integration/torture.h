@@ -69,14 +69,18 @@ struct place {
 
 const char *key_of(struct place at);
 
+enum { MOST_SENT = 4096 }; /* beyond that it isn't checked what was */
+
 /* Somebody who fills the next generation of a table's filter, bit by bit, and
  * believes what he was told. */
 struct loader {
     bool runs;
+    bool says_at; /* LOAD AT */
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;
-    char done[TOKEN]; /* the rebuild he committed last */
+    int order[MOST_SENT]; /* in which they were sent, and still count */
+    char done[TOKEN];     /* the rebuild he committed last */
     long done_sent;
 };
 
@@ -268,11 +272,19 @@ int note_answers(struct run *run, struct place at, const int *items, int n,
                  const redisReply *reply);
 
 /* torture_vouch.c */
-step_function step_vouch, step_renew, step_loading, step_rebuild_start, step_rebuild_load,
-    step_rebuild_check, step_rebuild_commit, step_rebuild_abort, step_bypass;
+step_function step_vouch, step_renew, step_loading, step_bypass;
 
+/* Appends EX or PXAT, sometimes. Returns what the lease's end can be at most, if the
+ * reply comes by now_ms() + what is returned; 0: none. */
+int add_lease(struct run *run, struct words *w);
+
+void note_vouched(struct run *run, struct place at, int lease_ms);
 void note_loading(struct object *o);
 struct place one_that_is_vouched_for(struct run *run, struct place at);
+
+/* torture_rebuild.c */
+step_function step_rebuild_start, step_rebuild_load, step_rebuild_check,
+    step_rebuild_commit, step_rebuild_abort;
 
 /* torture_acks.c */
 step_function step_commit, step_try_again, step_red_button;

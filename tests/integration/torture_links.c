@@ -54,6 +54,13 @@ static void work(struct run *run, int turns) {
     ask_about_promises(run, AT_REPLICA, replica_of(run));
 }
 
+/* The loaders go on, whatever has become of what they sent. */
+static void load_on(struct run *run) {
+    for (int i = 0; i < 3; i++)
+        step_rebuild_load(run, any_place(run));
+    step_rebuild_commit(run, any_place(run));
+}
+
 /* On both nodes. */
 static void vouch_for_some(struct run *run) {
     for (int i = 0; i < 3; i++)
@@ -67,13 +74,15 @@ static long long partial_syncs(struct run *run) {
 
 /* It goes on, fails over, or is cut and made again. */
 void step_bad_line(struct run *run, struct place at) {
-    (void)at;
+    step_rebuild_start(run, at);
     vouch_for_some(run);
     spoil_line(run, once_in(run, 2));
     work(run, 4 + any(run, 8));
+    load_on(run);
     if (once_in(run, 2)) {
         tally_event("failover on a bad line");
         fail_over(run);
+        load_on(run);
         return;
     }
     if (once_in(run, 2)) {
@@ -85,6 +94,7 @@ void step_bad_line(struct run *run, struct place at) {
     }
     line_mend(run);
     nodes_settle(run);
+    load_on(run);
 }
 
 /* -------------------------------------------------------------------------
