@@ -16,14 +16,31 @@
 /* What replicas are told of so many items fits on the stack. */
 #define FEW 512
 
+/* A repeat of what was received before, and changed nothing. */
+static bool is_repeat(const struct adding *a, size_t up_to) {
+    uint64_t received = a->v->standing.rebuild_received;
+    return a->has_at && (uint64_t)a->at + up_to <= received &&
+           !memchr(a->effect + a->told, 1, up_to - a->told);
+}
+
+/* The same for a LOAD. With AT the parts say where they begin, so that replicas count as
+ * is counted here. Returns how many items are sent. */
+static size_t tell_rebuild(struct adding *a, size_t up_to) {
+    size_t n = up_to - a->told;
+    bool as_it_is = a->told == 0 && up_to == a->n;
+    if (is_repeat(a, up_to)) return 0;
+    replicate_load(a->ctx, a->name, a->token,
+                   a->has_at ? a->at + (long long)a->told : REPLICATE_NO_AT,
+                   a->items + a->told, n, as_it_is);
+    return n;
+}
+
 /* Sends on what was dealt with up to there since the last time. */
 static inline void tell(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     if (n == 0) return;
     if (a->token) {
-        bool as_it_is = a->told == 0 && up_to == a->n;
-        replicate_load(a->ctx, a->name, a->token, a->items + a->told, n, as_it_is);
-        a->changed += n;
+        a->changed += tell_rebuild(a, up_to);
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
         bool all = node_sends_all(a->v) && !server_is_followed(a->ctx);

@@ -23,6 +23,8 @@ struct adding {
 
     bool is_effect; /* the call brings items and nothing else: it can be sent on as it is */
     RedisModuleString *token; /* of a rebuild: LOAD; else NULL */
+    bool has_at;              /* LOAD says how many items were sent before these: */
+    long long at;             /* at + n fits */
     bool created;             /* this call made the filter */
 
     /* What came of it. */

@@ -46,7 +46,7 @@ bool adrift_was_loaded(void) {
 /* BF.ADRIFT 1 | 0
  * From an AOF: the replica whose file it is had lost its master, or had it again. */
 int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (argc != 2) return reply_wrong_arity(ctx);
     if (!server_is_followed(ctx))
         return reply_error(ctx, "ERR only an append-only file says this");
     loaded = RedisModule_StringPtrLen(argv[1], NULL)[0] == '1';

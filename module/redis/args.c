@@ -60,7 +60,7 @@ static bool read_error_rate(struct parser *p, RedisModuleString *text) {
     if (RedisModule_StringToDouble(text, &p->wish->error) != REDISMODULE_OK)
         return reply_error(p->in.ctx, p->in.dialect->bad_error_rate), false;
     if (!(p->wish->error > 0 && p->wish->error < 1))
-        return reply_refusal(p->in.ctx, BLOOM_BAD_ERROR_RATE), false;
+        return reply_refusal(p->in.ctx, p->in.argv[1], BLOOM_BAD_ERROR_RATE), false;
     return true;
 }
 
@@ -69,7 +69,7 @@ static bool read_capacity(struct parser *p, RedisModuleString *text) {
     if (RedisModule_StringToLongLong(text, capacity) != REDISMODULE_OK)
         return reply_error(p->in.ctx, p->in.dialect->bad_capacity), false;
     if (*capacity < 1 || *capacity > (long long)CHAIN_CAPACITY_MAX)
-        return reply_refusal(p->in.ctx, BLOOM_BAD_CAPACITY), false;
+        return reply_refusal(p->in.ctx, p->in.argv[1], BLOOM_BAD_CAPACITY), false;
     return true;
 }
 
@@ -219,7 +219,7 @@ bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     while (p.in.at < argc && !p.in.seen[OPTION_ITEMS])
         if (!read_option(&p)) return false;
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
-    if (p.in.at == argc && !without_items) return RedisModule_WrongArity(ctx), false;
+    if (p.in.at == argc && !without_items) return reply_wrong_arity(ctx), false;
 
     insert->create = !p.in.seen[OPTION_NOCREATE];
     insert->first_item = p.in.at;

@@ -44,7 +44,8 @@ bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
 
 /* What a filter is like that is made without a word about it: the settings say so, but
  * for a command from a master or an AOF. Ours would have sent the filter's header, so it
- * is RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. */
+ * is RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. Or
+ * it is an add to a filter of ours that was lost here: see bf-missing-key in cmd_add.c. */
 struct wish default_wish(RedisModuleCtx *ctx);
 
 #endif

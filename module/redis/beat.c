@@ -205,7 +205,7 @@ static bool names_us(RedisModuleCtx *ctx, RedisModuleString **ends, int n) {
  * From a master: what was acknowledged at the time is in the stream before this. */
 int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long sent;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (argc < 3) return reply_wrong_arity(ctx);
     if (!server_is_followed(ctx)) return reply_error(ctx, "ERR only a master says this");
     if (RedisModule_StringToLongLong(argv[1], &sent) != REDISMODULE_OK)
         return reply_ok(ctx);

@@ -4,6 +4,7 @@
 #include "args.h"
 #include "commands.h"
 #include "config.h"
+#include "core/codec_valkeybloom.h"
 #include "keyspace.h"
 #include "reply.h"
 
@@ -11,17 +12,17 @@
 #define FEW 512
 
 /* Finds the filter, or makes it: as BF.INSERT says, else by the settings. Where a missing
- * filter denies nothing, one that an add makes doesn't either. False if it replied an
- * error. */
+ * filter denies nothing, one that an add makes doesn't either, whoever sends it: the master
+ * may have the filter that was lost here. Without items it was made there, as here. False
+ * if it replied an error. */
 static bool find_or_create(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->v)) return false;
     if (a->v) return true;
     struct wish wish = insert ? insert->wish : default_wish(a->ctx);
-    if (settings.missing_key != MISSING_ABSENT && !server_is_followed(a->ctx))
-        wish.state = STATE_LOADING;
+    if (settings.missing_key != MISSING_ABSENT && a->n > 0) wish.state = STATE_LOADING;
     enum bloom_status status =
         insert && !insert->create ? BLOOM_NOT_FOUND : create(a->ctx, a->name, &wish, &a->v);
-    if (status < 0) reply_unless_followed(a->ctx, status);
+    if (status < 0) reply_refusal(a->ctx, a->name, status);
     a->created = status >= 0;
     return a->created;
 }
@@ -31,7 +32,7 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
     RedisModule_ReplyWithArray(a->ctx, (long)(a->done + (status < 0)));
     for (size_t i = 0; i < a->done; i++)
         reply_bool(a->ctx, a->added[i]);
-    if (status < 0) reply_refusal(a->ctx, status);
+    if (status < 0) reply_refusal(a->ctx, a->name, status);
 }
 
 /* Adds the items and replies an array. */
@@ -45,7 +46,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     enum bloom_status status = add_items(&a);
     if (status == BLOOM_PARTIAL || (status < 0 && server_is_followed(ctx)))
-        reply_unless_followed(ctx, status);
+        reply_refusal(ctx, name, status);
     else
         reply_answers(&a, status);
     announce_adding(&a);
@@ -56,7 +57,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
 /* BF.ADD key item
  * 1 if the item was certainly new, 0 if it was probably there already. */
 int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (argc != 3) return reply_wrong_arity(ctx);
 
     uint8_t added = 0;
     struct adding a = {.ctx = ctx,
@@ -68,27 +69,38 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_or_create(&a, NULL)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = add_items(&a);
     announce_adding(&a);
-    return status < 0 ? reply_unless_followed(ctx, status) : reply_bool(ctx, added);
+    return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_bool(ctx, added);
 }
 
 /* BF.MADD key item [item ...]
  * BF.ADD for each item: an array of its answers. */
 int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (argc < 3) return reply_wrong_arity(ctx);
     return add_many(ctx, argv[1], NULL, argv + 2, argc - 2);
+}
+
+/* The one item beside a seed may be a filter's data, and then holds the seed itself. */
+static void hide_data(RedisModuleCtx *ctx, RedisModuleString *item, int position) {
+    size_t length;
+    RedisModule_StringPtrLen(item, &length);
+    if (length > VALKEYBLOOM_RECORD_HEADER) server_hide_argument(ctx, position);
 }
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
  *           ITEMS item [item ...]
  * BF.MADD that says what a filter should be like if it has to be made. */
 int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 4) return RedisModule_WrongArity(ctx);
+    if (argc < 4) return reply_wrong_arity(ctx);
     struct insert insert;
     if (!read_insert(ctx, argv, argc, &insert)) return REDISMODULE_OK; /* It replied. */
-    if (insert.wish.has_seed && argc == insert.first_item + 1 &&
-        !key_exists(ctx, argv[1]) &&
-        load_data(ctx, argv[1], argv[insert.first_item], &insert.wish, NULL) == BLOOM_OK)
-        return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
-    return add_many(ctx, argv[1], &insert, argv + insert.first_item,
-                    argc - insert.first_item);
+    RedisModuleString **items = argv + insert.first_item, *only;
+    int n = argc - insert.first_item;
+    if (insert.wish.has_seed && n == 1) {
+        items = &only, only = argv[insert.first_item];
+        hide_data(ctx, only, insert.first_item);
+        if (!key_exists(ctx, argv[1]) &&
+            load_data(ctx, argv[1], only, &insert.wish, NULL) == BLOOM_OK)
+            return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
+    }
+    return add_many(ctx, argv[1], &insert, items, n);
 }

@@ -57,9 +57,10 @@ static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
 }
 
 /* An iterator that this filter can't have given was given by another. */
-static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offset) {
+static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+                      uint64_t offset) {
     uint64_t next;
-    if (offset > chain_bytes(v->live)) return reply_refusal(ctx, BLOOM_CHANGED);
+    if (offset > chain_bytes(v->live)) return reply_refusal(ctx, name, BLOOM_CHANGED);
     if (goes_as_redisbloom(v)) {
         uint64_t left;
         const unsigned char *piece = chain_piece(v->live, offset, &left);
@@ -78,15 +79,16 @@ static int dump_chunk(RedisModuleCtx *ctx, const struct value *v, uint64_t offse
 /* BF.SCANDUMP key iterator
  * The next piece of the filter, with the iterator to call again with. */
 int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (argc != 3) return reply_wrong_arity(ctx);
 
     long long iterator;
     struct value *v;
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK || iterator < 0)
         return reply_error(ctx, "Second argument must be numeric");
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
-    return iterator == 0 ? dump_header(ctx, v) : dump_chunk(ctx, v, (uint64_t)iterator - 1);
+    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    return iterator == 0 ? dump_header(ctx, v)
+                         : dump_chunk(ctx, argv[1], v, (uint64_t)iterator - 1);
 }
 
 /* One call of BF.LOADCHUNK. */
@@ -146,8 +148,8 @@ static enum bloom_status load_redisbloom_header(struct loading *l, const char **
 /* A replica grows when its master has grown, and only then. */
 static enum bloom_status load_growth(struct loading *l, const char **why) {
     struct filter plan;
-    *why = "growth is no business of clients";
-    if (!l->followed || !l->v) return BLOOM_CORRUPT;
+    if (!l->followed) return *why = "growth is no business of clients", BLOOM_CORRUPT;
+    if (!l->v) return BLOOM_NOT_FOUND;
     struct chain *c = l->v->live;
     enum bloom_status status =
         codec_read_growth(c, CODEC_LIVE, l->bytes, l->length, &plan, why);
@@ -214,20 +216,19 @@ static enum bloom_status load(struct loading *l, const char **why) {
  * filter that is there says "maybe" more often. Without a header there is none, and the
  * next add would make one that denies what this one held: as with a broken RDB file,
  * the server can't go on. */
-static void follow_refusal(const struct loading *l, const char *why) {
+static int follow_refusal(const struct loading *l, const char *why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
     if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->v)
         server_end(l->ctx, "BF.LOADCHUNK", why);
-    RedisModule_Log(l->ctx, "warning",
-                    "BF.LOADCHUNK from the master or the AOF refused: %s.",
-                    why ? why : "there is no such filter");
+    server_log_refusal(l->ctx, l->name, why ? why : "there is no such filter");
+    return reply_ok(l->ctx);
 }
 
 /* BF.LOADCHUNK key iterator data
  * Takes back what BF.SCANDUMP gave, piece by piece. Until the last one has come
  * the filter answers 1 to everything. */
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 4) return RedisModule_WrongArity(ctx);
+    if (argc != 4) return reply_wrong_arity(ctx);
 
     struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
@@ -240,10 +241,8 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     const char *why = NULL;
     enum bloom_status status = load(&l, &why);
     memory_must_follow(ctx, status);
-    if (status < 0) {
-        if (l.followed) follow_refusal(&l, why);
-        return reply_refusal(ctx, status);
-    }
+    if (status < 0)
+        return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
     if (l.changed) {
         RedisModule_ReplicateVerbatim(ctx);
         announce(ctx, argv[1], "bf.loadchunk");

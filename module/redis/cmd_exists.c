@@ -37,7 +37,7 @@ static void answer(struct value *v, RedisModuleString **strings, size_t n, uint8
 static bool find_to_ask(RedisModuleCtx *ctx, RedisModuleString *name, struct value **v) {
     if (!find_to_read(ctx, name, v)) return false;
     if (*v || settings.missing_key != MISSING_ERROR) return true;
-    reply_refusal(ctx, BLOOM_NOT_FOUND);
+    reply_refusal(ctx, name, BLOOM_NOT_FOUND);
     return false;
 }
 

@@ -94,7 +94,7 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     struct value *v;
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     if (argc == 3 && is_word(argv[2], "FULL")) {
         reply_full(ctx, v);
         return REDISMODULE_OK;
@@ -147,7 +147,7 @@ int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     struct value *v;
     if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, BLOOM_NOT_FOUND);
+    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     const struct chain *c = v->live;
     if (c->kind == &kind_redisbloom) return debug_redisbloom(ctx, c);
     RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);

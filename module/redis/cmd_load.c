@@ -53,16 +53,16 @@ enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
 /* BF.LOAD key data
  * Makes a filter of valkey-bloom's data. */
 int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (argc != 3) return reply_wrong_arity(ctx);
 
     RedisModuleString *data = argv[2];
     server_hide_argument(ctx, 2); /* it holds the seed */
     struct value *v;
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (v) return reply_error(ctx, "BUSYKEY Target key name already exists.");
+    if (v) return reply_error_of(ctx, argv[1], "BUSYKEY Target key name already exists.");
 
     const char *why = NULL;
     enum bloom_status status = load_data(ctx, argv[1], data, NULL, &why);
     if (status < 0 && server_is_followed(ctx)) server_end(ctx, "BF.LOAD", why);
-    return status < 0 ? reply_refusal(ctx, status) : reply_ok(ctx);
+    return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_ok(ctx);
 }

@@ -33,14 +33,14 @@ static int follow_another(RedisModuleCtx *ctx, RedisModuleString *name, struct v
  * Every item that should be in the filter is. With XX only if that has been said, and is
  * not in doubt: else nil. */
 int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 2) return RedisModule_WrongArity(ctx);
+    if (argc < 2) return reply_wrong_arity(ctx);
 
     struct vow vow;
     struct value *v;
     if (!read_vow(ctx, argv, argc, 2, true, &vow)) return REDISMODULE_OK; /* It replied. */
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK;          /* It replied. */
     enum bloom_status flaw = flaw_of(ctx, v, vow.renew);
-    if (flaw < 0) return reply_unless_followed(ctx, flaw);
+    if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
     if (vow.renew && node_doubts(v)) return RedisModule_ReplyWithNull(ctx);
 
     if (!is_meant(v, &vow)) return follow_another(ctx, argv[1], v);
@@ -57,11 +57,11 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
  * The red button: nothing is denied until the next BF.READY, and a rebuild has to start
  * again. */
 int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (argc != 2) return reply_wrong_arity(ctx);
 
     struct value *v;
     if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_unless_followed(ctx, BLOOM_NOT_FOUND);
+    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     if (raise_alarm(ctx, argv[1], v)) announce(ctx, argv[1], "bf.loading");
     return reply_ok(ctx);
 }

@@ -2,7 +2,7 @@
 /* cmd_rebuild.c - BF.REBUILD: a new generation of a filter, under full traffic.
  *
  *     START    a second chain, which gets every add from here on beside the live one
- *     LOAD     what was in the database before goes into it
+ *     LOAD     what was in the database before goes into it; AT: after so many items
  *     CHECK    is a sample in it?
  *     COMMIT   it takes the live one's place, and is ready
  *     ABORT    it goes
@@ -34,7 +34,8 @@ struct rebuild {
     RedisModuleString **argv;
     int argc;
     RedisModuleString *name;
-    struct value *v; /* NULL: no such key */
+    struct value *v;           /* NULL: no such key */
+    RedisModuleString *header; /* of a START from a master, else NULL */
     bool followed;
 };
 
@@ -108,7 +109,7 @@ static int start(struct rebuild *r) {
     struct wish wish = r->v ? wish_like(r->v->live) : default_wish(r->ctx);
     if (!read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
     enum bloom_status status = may_start(r);
-    if (status < 0) return reply_refusal(r->ctx, status);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct chain *next;
     bool creates = !r->v;
@@ -119,7 +120,7 @@ static int start(struct rebuild *r) {
     if (status >= 0 && creates) status = create(r->ctx, r->name, &wish, &r->v);
     if (status < 0) {
         chain_free(next);
-        return reply_refusal(r->ctx, status);
+        return reply_refusal(r->ctx, r->name, status);
     }
     char text[TOKEN_DIGITS + 1];
     uint64_t token = new_token();
@@ -132,6 +133,17 @@ static int start(struct rebuild *r) {
     if (creates) announce(r->ctx, r->name, "bf.reserve");
     announce(r->ctx, r->name, "bf.rebuild");
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
+}
+
+/* What a master's START has as its last argument holds the secret. A client's may as well:
+ * an AOF can be replayed by one. */
+static void hide_header(struct rebuild *r) {
+    size_t length;
+    if (r->argc < 6 || !is_word(r->argv[2], "START")) return;
+    r->header = r->argv[5];
+    const char *bytes = RedisModule_StringPtrLen(r->header, &length);
+    if (r->followed || codec_record_type(bytes, length) != CODEC_NONE)
+        server_hide_argument(r->ctx, 5);
 }
 
 /* What a master has started: START token ms <header of the new generation>. */
@@ -147,7 +159,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
     if (token_of(r->argv[3]) == 0 ||
         RedisModule_StringToLongLong(r->argv[4], since) != REDISMODULE_OK)
         return BLOOM_CORRUPT;
-    const char *header = RedisModule_StringPtrLen(r->argv[5], &length);
+    const char *header = RedisModule_StringPtrLen(r->header, &length);
     enum bloom_status status =
         codec_read_header(header, length, &server_allocator, &v, follows, why);
     if (status < 0) return status;
@@ -167,12 +179,11 @@ static int follow_start(struct rebuild *r) {
     const char *why;
     struct chain *next;
     long long since;
-    if (r->argc != 6) return RedisModule_WrongArity(r->ctx);
+    if (r->argc != 6) return reply_wrong_arity(r->ctx);
     enum bloom_status status = read_started(r, &next, &since, &why);
-    if (status == BLOOM_NOT_FOUND) return reply_unless_followed(r->ctx, status);
+    if (status == BLOOM_NOT_FOUND) return reply_refusal(r->ctx, r->name, status);
     memory_must_follow(r->ctx, status);
     if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
-    server_hide_argument(r->ctx, 5); /* it holds the secret */
 
     begin_change(r->v);
     set_next(r->v, next);
@@ -189,22 +200,63 @@ static int start_or_follow(struct rebuild *r) {
 
 /* ---- LOAD, CHECK ---- */
 
-static int load(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
-    enum bloom_status status = resume(r);
-    if (status < 0) return reply_unless_followed(r->ctx, status);
+static int refuse_count(const struct rebuild *r, uint64_t count) {
+    char words[128];
+    snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
+             r->v->standing.rebuild_received, count);
+    return reply_error_of(r->ctx, r->name, words);
+}
 
+/* Of any sort. Not asked of the server: each has its own mind about 0x10, and a replica
+ * may be another one. */
+static bool is_number(RedisModuleString *text) {
+    size_t length;
+    char *end;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    strtod(bytes, &end);
+    return end == bytes + length && strpbrk(bytes, "0123456789");
+}
+
+/* Takes AT and its number off the items. AT and what is no number are items. What is one
+ * but can't count items, or has none after it, is a loader's slip: as items they would
+ * count. False if it replied an error. */
+static bool read_at(const struct rebuild *r, struct adding *a) {
+    if (a->n < 2 || !is_word(a->items[0], "AT") || !is_number(a->items[1])) return true;
+    if (a->n == 2) return reply_wrong_arity(r->ctx), false;
+    a->items += 2;
+    a->n -= 2;
+    a->has_at = true;
+    if (RedisModule_StringToLongLong(a->items[-1], &a->at) == REDISMODULE_OK &&
+        a->at >= 0 && a->at <= INT64_MAX - (long long)a->n)
+        return true;
+    return reply_error(r->ctx, "ERR bad count of items"), false;
+}
+
+/* What was sent by now: with AT a repeat counts only what is new. */
+static uint64_t received_after(const struct adding *a, uint64_t before) {
+    if (!a->has_at) return a->n < UINT64_MAX - before ? before + a->n : UINT64_MAX;
+    uint64_t end = (uint64_t)a->at + a->n;
+    return before > end ? before : end;
+}
+
+static int load(struct rebuild *r) {
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
                        .v = r->v,
                        .items = r->argv + 4,
                        .n = (size_t)(r->argc - 4),
                        .token = r->argv[3]};
+    if (!read_at(r, &a)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status status = resume(r);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    uint64_t *received = &r->v->standing.rebuild_received;
+    if (a.has_at && (uint64_t)a.at > *received) return refuse_count(r, (uint64_t)a.at);
+
     a.added = RedisModule_Alloc(a.n);
     add_items(&a);
     RedisModule_Free(a.added);
-    uint64_t *received = &r->v->standing.rebuild_received;
-    *received += a.n < UINT64_MAX - *received ? a.n : UINT64_MAX - *received;
+    *received = received_after(&a, *received);
     r->v->notes.last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, *received);
     announce_adding(&a);
@@ -212,9 +264,9 @@ static int load(struct rebuild *r) {
 }
 
 static int check(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     enum bloom_status status = resume(r);
-    if (status < 0) return reply_refusal(r->ctx, status);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct value next = {.live = r->v->next};
     size_t n = (size_t)(r->argc - 4);
@@ -232,13 +284,6 @@ static int check(struct rebuild *r) {
 
 /* ---- COMMIT, ABORT ---- */
 
-static int refuse_count(const struct rebuild *r, uint64_t count) {
-    char words[128];
-    snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
-             r->v->standing.rebuild_received, count);
-    return reply_error(r->ctx, words);
-}
-
 static void take_over(struct rebuild *r, const struct vow *vow) {
     begin_change(r->v);
     chain_free(value_swap(r->v));
@@ -250,9 +295,15 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
 }
 
 /* What the master has committed is not there: what is there lacks it. */
-static int cannot_follow(struct rebuild *r, enum bloom_status status) {
+static void cannot_follow(struct rebuild *r) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
-    return reply_unless_followed(r->ctx, status);
+}
+
+/* The master sends how many items it received itself. Others came here if this is not the
+ * rebuild that the master has, or an older state of it. */
+static bool is_complete(const struct rebuild *r, long long count) {
+    long long received = replicated_count(&r->v->standing);
+    return r->followed ? received == count : received >= count;
 }
 
 /* A retry. */
@@ -262,7 +313,7 @@ static int commit_again(const struct rebuild *r) {
 }
 
 static int commit(struct rebuild *r) {
-    if (r->argc < 5) return RedisModule_WrongArity(r->ctx);
+    if (r->argc < 5) return reply_wrong_arity(r->ctx);
     long long count;
     struct vow vow;
     if (RedisModule_StringToLongLong(r->argv[4], &count) != REDISMODULE_OK || count < 0)
@@ -273,11 +324,12 @@ static int commit(struct rebuild *r) {
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
         return commit_again(r);
-    if (status < 0)
-        return r->followed ? cannot_follow(r, status) : reply_refusal(r->ctx, status);
-    uint64_t received = r->v->standing.rebuild_received;
-    if (received == 0 && !r->followed) return reply_refusal(r->ctx, BLOOM_EMPTY);
-    if (received < (uint64_t)count && !r->followed) return refuse_count(r, (uint64_t)count);
+    if (status >= 0 && r->v->standing.rebuild_received == 0 && !r->followed)
+        status = BLOOM_EMPTY;
+    bool complete = status >= 0 && is_complete(r, count);
+    if (!complete && r->followed) cannot_follow(r);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
     announce(r->ctx, r->name, "bf.rebuild");
@@ -286,11 +338,11 @@ static int commit(struct rebuild *r) {
 }
 
 static int give_up(struct rebuild *r) {
-    if (r->argc > 4) return RedisModule_WrongArity(r->ctx);
-    if (!r->v) return reply_unless_followed(r->ctx, BLOOM_NOT_FOUND);
+    if (r->argc > 4) return reply_wrong_arity(r->ctx);
+    if (!r->v) return reply_refusal(r->ctx, r->name, BLOOM_NOT_FOUND);
     uint64_t token = r->v->standing.rebuild_token;
     if (!r->v->next || (r->argc == 4 && token_of(r->argv[3]) != token))
-        return reply_unless_followed(r->ctx, BLOOM_NO_REBUILD);
+        return reply_refusal(r->ctx, r->name, BLOOM_NO_REBUILD);
 
     begin_change(r->v);
     set_next(r->v, NULL);
@@ -310,18 +362,19 @@ static const struct {
 };
 
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
- * BF.REBUILD key LOAD token item [item ...]
+ * BF.REBUILD key LOAD token [AT n] item [item ...]
  * BF.REBUILD key CHECK token item [item ...]
  * BF.REBUILD key COMMIT token count [EX seconds]
  * BF.REBUILD key ABORT [token] */
 int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (argc < 3) return reply_wrong_arity(ctx);
 
     struct rebuild r = {.ctx = ctx,
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
                         .followed = server_is_followed(ctx)};
+    hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */

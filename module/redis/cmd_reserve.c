@@ -10,15 +10,15 @@
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 4) return RedisModule_WrongArity(ctx);
+    if (argc < 4) return reply_wrong_arity(ctx);
 
     struct wish wish;
     if (!read_reserve(ctx, argv, argc, &wish)) return REDISMODULE_OK; /* It replied. */
-    if (key_exists(ctx, argv[1])) return reply_refusal(ctx, BLOOM_EXISTS);
+    if (key_exists(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
 
     struct value *v;
     enum bloom_status status = create(ctx, argv[1], &wish, &v);
-    if (status < 0) return reply_unless_followed(ctx, status);
+    if (status < 0) return reply_refusal(ctx, argv[1], status);
     if (wish.state == STATE_READY) warn_of_eviction(ctx, argv[1]);
     announce(ctx, argv[1], "bf.reserve");
     if (wish.state == STATE_READY) announce(ctx, argv[1], "bf.ready");

@@ -161,7 +161,12 @@ static RedisModuleCommandArg start_args[] = {
 };
 
 static RedisModuleCommandArg rebuild_load_args[] = {
-    WORD("load", "LOAD"), TOKEN_ARG, ITEMS_ARG, {0}};
+    WORD("load", "LOAD"),
+    TOKEN_ARG,
+    OPTIONAL_VALUE("sent-before", REDISMODULE_ARG_TYPE_INTEGER, "AT"),
+    ITEMS_ARG,
+    {0},
+};
 static RedisModuleCommandArg rebuild_check_args[] = {
     WORD("check", "CHECK"), TOKEN_ARG, ITEMS_ARG, {0}};
 

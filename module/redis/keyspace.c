@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "node.h"
 #include "replicate.h"
+#include "reply.h"
 #include "stats.h"
 #include "type.h"
 
@@ -26,7 +27,7 @@ static struct value *look_up(RedisModuleCtx *ctx, RedisModuleString *name, int m
 static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode, struct value **v) {
     bool other;
     *v = look_up(ctx, name, mode, &other);
-    if (other) RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+    if (other) reply_error_of(ctx, name, REDISMODULE_ERRORMSG_WRONGTYPE);
     return !other;
 }
 

@@ -52,7 +52,7 @@ static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
  * this, the next restart would make one doubt of two. */
 int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     (void)argv;
-    if (argc != 1) return RedisModule_WrongArity(ctx);
+    if (argc != 1) return reply_wrong_arity(ctx);
     if (!server_is_followed(ctx))
         return reply_error(ctx, "ERR only a master or an append-only file says this");
     begin_era((struct era){.failovers = 1});

@@ -85,7 +85,7 @@ static RedisModuleString *value_of_option(struct options *in) {
     if (in->dialect->no_value)
         reply_option_error(in->ctx, in->dialect->no_value, in->argv[in->at]);
     else
-        RedisModule_WrongArity(in->ctx);
+        reply_wrong_arity(in->ctx);
     return NULL;
 }
 

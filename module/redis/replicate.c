@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replicate.h"
 
+#include "args.h"
 #include "core/codec.h"
 #include "node.h"
 #include "type.h"
@@ -53,12 +54,19 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
     return nchanged;
 }
 
+/* Of a part that has no AT, an item "AT" goes alone: with what follows it would be one. */
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
-                    RedisModuleString **items, size_t n, bool as_it_is) {
-    if (as_it_is)
+                    long long at, RedisModuleString **items, size_t n, bool as_it_is) {
+    if (as_it_is) {
         RedisModule_ReplicateVerbatim(ctx);
-    else
+    } else if (at != REPLICATE_NO_AT) {
+        RedisModule_Replicate(ctx, "BF.REBUILD", "scsclv", name, "LOAD", token, "AT", at,
+                              items, n);
+    } else {
+        for (; n > 1 && is_word(*items, "AT"); items++, n--)
+            RedisModule_Replicate(ctx, "BF.REBUILD", "scss", name, "LOAD", token, *items);
         RedisModule_Replicate(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
+    }
 }
 
 void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
@@ -77,8 +85,7 @@ void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct standing *s) {
     node_tell_promotion(ctx);
     long long since = s->vouched_at, lease = s->lease;
-    uint64_t received = s->rebuild_received;
-    long long count = received > INT64_MAX ? INT64_MAX : (long long)received;
+    long long count = replicated_count(s);
     if (lease)
         RedisModule_Replicate(ctx, "BF.REBUILD", "scslclcl", name, "COMMIT", token, count,
                               "PXAT", lease, "SINCE", since);

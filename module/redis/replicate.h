@@ -13,7 +13,7 @@
  *     it was vouched for      BF.READY key [PXAT ms] SINCE ms OF filter
  *     nobody vouches          BF.LOADING key
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
- *     it was fed              BF.REBUILD key LOAD token item [item ...]
+ *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
  *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
@@ -43,12 +43,19 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
                        RedisModuleString **items, const uint8_t *changed, size_t n,
                        bool all, bool as_it_is);
 
-/* The n items that the rebuild with this token was fed; as_it_is as above. */
+/* The n items that the rebuild with this token was fed; as_it_is as above. So many were
+ * sent before them, if LOAD has said so with AT; else REPLICATE_NO_AT. */
+#define REPLICATE_NO_AT (-1)
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
-                    RedisModuleString **items, size_t n, bool as_it_is);
+                    long long at, RedisModuleString **items, size_t n, bool as_it_is);
 
 /* The filter was vouched for. */
 void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v);
+
+/* How many items COMMIT says that the rebuild received: no more than fit in the number. */
+static inline long long replicated_count(const struct standing *s) {
+    return s->rebuild_received > INT64_MAX ? INT64_MAX : (long long)s->rebuild_received;
+}
 
 /* The same by the COMMIT of the rebuild with that token. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,

@@ -44,28 +44,32 @@ static const char *words_for(enum bloom_status status) {
     return "ERR internal error";
 }
 
-int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status) {
-    return RedisModule_ReplyWithError(ctx, words_for(status));
-}
-
-int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status) {
-    if (!server_is_followed(ctx)) return reply_refusal(ctx, status);
-    RedisModule_Log(ctx, "warning",
-                    "A command of the master's or the AOF's was refused: %s.",
-                    words_for(status));
+int reply_error_of(RedisModuleCtx *ctx, RedisModuleString *name, const char *words) {
+    if (!server_is_followed(ctx)) return RedisModule_ReplyWithError(ctx, words);
+    server_log_refusal(ctx, name, words);
     return reply_ok(ctx);
 }
 
+int reply_refusal(RedisModuleCtx *ctx, RedisModuleString *name, enum bloom_status status) {
+    return reply_error_of(ctx, name, words_for(status));
+}
+
 int reply_error(RedisModuleCtx *ctx, const char *words) {
-    return RedisModule_ReplyWithError(ctx, words);
+    return reply_error_of(ctx, NULL, words);
+}
+
+int reply_wrong_arity(RedisModuleCtx *ctx) {
+    if (!server_is_followed(ctx)) return RedisModule_WrongArity(ctx);
+    return reply_error(ctx, "ERR wrong number of arguments");
 }
 
 /* What a client sent goes back short and printable: Redis 6.0 would put a line
  * feed into the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
-    char shown[SHOWN_MAX + 1], words[2 * SHOWN_MAX];
-    snprintf(words, sizeof words, format, server_printable(option, shown));
-    return RedisModule_ReplyWithError(ctx, words);
+    char shown[SHOWN_MAX + 1] = "...", words[2 * SHOWN_MAX];
+    if (!server_is_followed(ctx)) server_printable(option, shown);
+    snprintf(words, sizeof words, format, shown);
+    return reply_error(ctx, words);
 }
 
 int reply_ok(RedisModuleCtx *ctx) {

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reply.h - the words for every refusal of the core, and replies that look the
  * same on every server. What can't be read at all is refused where it is read: the
- * words of RedisBloom's two dialects are in args.c. */
+ * words of RedisBloom's two dialects are in args.c.
+ *
+ * Errors are for clients. A master, or an AOF, gets an OK, and the log the words: what
+ * can't be done here couldn't be done there either. The server itself would log an error
+ * to its master with the last bytes of the stream, and a secret may be among them. So all
+ * errors of commands that a master may send go through here, and what is logged has no
+ * bytes of an argument in it but the key's name. */
 #ifndef BULWARK_REPLY_H
 #define BULWARK_REPLY_H
 
@@ -10,17 +16,14 @@
 #include "core/status.h"
 #include "server.h"
 
-/* The error that stands for a refusal. Returns REDISMODULE_OK, for handlers to
- * return. */
-int reply_refusal(RedisModuleCtx *ctx, enum bloom_status status);
+/* The error that stands for a refusal of that key. Returns REDISMODULE_OK, for handlers
+ * to return. */
+int reply_refusal(RedisModuleCtx *ctx, RedisModuleString *name, enum bloom_status status);
 
-/* The same, but a master is not told: what can't be done here couldn't be done there
- * either, and an error from a replica is a reason for alarm. It gets an OK, and the log
- * the words. */
-int reply_unless_followed(RedisModuleCtx *ctx, enum bloom_status status);
-
-/* An error with words of its own: for arguments that can't be read. */
+/* An error with words of its own. The second form is for arguments that can't be read. */
+int reply_error_of(RedisModuleCtx *ctx, RedisModuleString *name, const char *words);
 int reply_error(RedisModuleCtx *ctx, const char *words);
+int reply_wrong_arity(RedisModuleCtx *ctx);
 
 /* The same with the option in them, for which the format has a %s. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option)

@@ -77,6 +77,15 @@ void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
     RedisModule_FreeServerInfo(ctx, info);
 }
 
+void server_log_refusal(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) {
+    bool knows = RedisModule_GetCurrentCommandName != NULL; /* from 6.2.5 on */
+    char shown[SHOWN_MAX + 1] = "";
+    if (name) server_printable(name, shown);
+    RedisModule_Log(ctx, "warning", "%s from the master or the AOF refused%s%s: %s.",
+                    knows ? RedisModule_GetCurrentCommandName(ctx) : "A command",
+                    name ? " for " : "", shown, why);
+}
+
 void server_end(RedisModuleCtx *ctx, const char *command, const char *why) {
     RedisModule_Log(
         ctx, "warning",

@@ -34,13 +34,17 @@ void server_look_around(RedisModuleCtx *ctx);
  * there, to be followed and not to be judged. */
 bool server_is_followed(RedisModuleCtx *ctx);
 
-/* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can.
- * What is in the argument has to be taken before: on Valkey 8.1 argv has it no longer. */
+/* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can. To
+ * be called before anything that may end the command. What is in the argument has to be
+ * taken before: on Valkey 8.1 argv has it no longer. */
 void server_hide_argument(RedisModuleCtx *ctx, int position);
 
 /* A name for the log: short, and printable. */
 #define SHOWN_MAX 64
 const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]);
+
+/* The log's line on what a master or an AOF brings and can't be done. name may be NULL. */
+void server_log_refusal(RedisModuleCtx *ctx, RedisModuleString *name, const char *why);
 
 /* Ends a server that can't take a filter which its master or its AOF has, as a broken
  * RDB file does: the next add would make one that denies what is missing. */

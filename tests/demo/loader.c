@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "loader.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,17 +14,18 @@
 enum step { NOT_YET, WAITING, LOADING, CHECKING, DONE };
 
 #define TOKEN_ROOM 64
+#define HEAD       6 /* words before the ids, at most */
 
-/* BF.REBUILD shield VERB token id id ... */
+/* BF.REBUILD shield VERB token [AT n] id id ... */
 static redisReply *send_batch(redisContext *c, const char *verb, const char *token,
-                              const struct batch *b) {
-    const char *words[4 + BATCH_ROWS] = {"BF.REBUILD", SHIELD, verb, token};
-    size_t lengths[4 + BATCH_ROWS];
-    for (size_t i = 0; i < 4; i++)
+                              const char *at, const struct batch *b) {
+    const char *words[HEAD + BATCH_ROWS] = {"BF.REBUILD", SHIELD, verb, token, "AT", at};
+    size_t lengths[HEAD + BATCH_ROWS], head = at ? HEAD : HEAD - 2;
+    for (size_t i = 0; i < head; i++)
         lengths[i] = strlen(words[i]);
-    memcpy(words + 4, b->ids, b->n * sizeof *b->ids);
-    memcpy(lengths + 4, b->lengths, b->n * sizeof *b->lengths);
-    redisAppendCommandArgv(c, (int)(4 + b->n), words, lengths);
+    memcpy(words + head, b->ids, b->n * sizeof *b->ids);
+    memcpy(lengths + head, b->lengths, b->n * sizeof *b->lengths);
+    redisAppendCommandArgv(c, (int)(head + b->n), words, lengths);
     return cache_answer(c);
 }
 
@@ -39,10 +41,12 @@ static void start(struct loading *l, redisContext *c, char *token) {
 static void load(struct loading *l, redisContext *c, struct database *db,
                  const char *token) {
     struct batch b;
+    char at[24];
     l->snapshot = seconds(); /* what was gone by now is not in it */
     database_snapshot(db, IDS);
     while (database_next(db, &b)) {
-        freeReplyObject(send_batch(c, "LOAD", token, &b));
+        snprintf(at, sizeof at, "%zu", l->loaded);
+        freeReplyObject(send_batch(c, "LOAD", token, at, &b));
         l->loaded += b.n;
         if (l->pause > 0) usleep((useconds_t)(l->pause * 1e6));
     }
@@ -55,7 +59,7 @@ static void check(struct loading *l, redisContext *c, struct database *db,
     struct batch b;
     database_snapshot(db, SOME_IDS);
     while (database_next(db, &b)) {
-        redisReply *r = send_batch(c, "CHECK", token, &b);
+        redisReply *r = send_batch(c, "CHECK", token, NULL, &b);
         for (size_t i = 0; i < r->elements; i++)
             l->sample_missing += r->element[i]->integer == 0;
         l->sampled += r->elements;

@@ -5,7 +5,7 @@
  *     wait                               as long as the longest request may take: who
  *                                        added before START has committed by now
  *     BEGIN ISOLATION LEVEL REPEATABLE READ, all ids        the snapshot
- *     BF.REBUILD shield LOAD token id ...                   in batches of 1000
+ *     BF.REBUILD shield LOAD token AT n id ...              in batches of 1000
  *     BF.REBUILD shield CHECK token id ...                  a thousand rows of now
  *     BF.REBUILD shield COMMIT token count                  the swap; vouched for
  */

@@ -111,7 +111,7 @@ static void rebuild(const char *options) {
     for (int i = 0; i < USERS; i++) {
         if (!rows[i][0]) continue;
         snprintf(id, sizeof id, "%d", i);
-        must(went_well(ask("BF.REBUILD users LOAD %s %s", token, id)), "LOAD");
+        must(went_well(ask("BF.REBUILD users LOAD %s AT %d %s", token, sent, id)), "LOAD");
         sent++;
     }
     must(went_well(ask("BF.REBUILD users COMMIT %s %d", token, sent)), "COMMIT");

@@ -71,7 +71,9 @@ async function rebuild (...sizes) {
   const token = await step('START', ...sizes)
   await sleep(100)
   const ids = [...database.rows.keys()]
-  for (let i = 0; i < ids.length; i += 1000) await step('LOAD', token, ...ids.slice(i, i + 1000))
+  for (let i = 0; i < ids.length; i += 1000) {
+    await step('LOAD', token, 'AT', String(i), ...ids.slice(i, i + 1000))
+  }
   const found = await step('CHECK', token, ...ids.slice(0, 1000))
   if (!found.every(Boolean)) throw new Error('a row is missing')
   await step('COMMIT', token, String(ids.length))

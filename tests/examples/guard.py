@@ -105,7 +105,7 @@ def rebuild(*sizes):
         time.sleep(LONGEST_REQUEST)  # then every row is in the snapshot, or added twice
         sent = 0
         for ids in database.snapshot(batch=1000):  # of the primary
-            step("LOAD", token, *ids)
+            step("LOAD", token, "AT", sent, *ids)
             sent += len(ids)
         if 0 in step("CHECK", token, *database.sample(1000)):
             raise RuntimeError("a row is missing: BF.REBUILD was sent other items")
@@ -179,7 +179,7 @@ r.bf().insert("users", ["7002"], noCreate=True)
 token = r.execute_command("BF.REBUILD", "users", "START")
 ids = list(database.rows)
 database.commit("7002", b"added once")
-r.execute_command("BF.REBUILD", "users", "LOAD", token, *ids)
+r.execute_command("BF.REBUILD", "users", "LOAD", token, "AT", 0, *ids)
 r.execute_command("BF.REBUILD", "users", "COMMIT", token, len(ids))
 expect_read("add, commit: lost to a rebuild that began between the two", "7002", None, 0, 0)
 r.bf().insert("users", ["7002"], noCreate=True)

@@ -106,7 +106,7 @@ static bool says_absent(const struct standing *s, struct era era) {
 }
 
 static void must_be_in_doubt(const struct value *v) {
-    const struct era era = {3, 5}, restarted = {4, 5}, promoted = {3, 6};
+    const struct era era = {3, 5, 7}, restarted = {4, 5, 7}, promoted = {3, 6, 7};
     struct standing s = v->standing;
     shield_arrive(&s, (struct moment){0}, era);
     MUST(!says_absent(&s, restarted) && !says_absent(&s, promoted));

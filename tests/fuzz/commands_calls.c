@@ -37,7 +37,8 @@ static const char *const words[] = {"CAPACITY", "ERROR",      "EXPANSION",
                                     token_long, "START",      "LOAD",
                                     "COMMIT",   "CHECK",      "ready",
                                     "start",    "ex",         "TIGHTENING",
-                                    "SEED",     token,        "0000000000000000"};
+                                    "SEED",     token,        "0000000000000000",
+                                    "AT",       "at"};
 
 static const char *const numbers[] = {"0",
                                       "1",
@@ -165,6 +166,9 @@ static void rebuild(const char *k, unsigned i) {
     send_words(ADDED, "BF.ADD %s item%u", k, i);
     send_words(REBUILD_HAS, "BF.REBUILD %s CHECK %s item%u", k, token, i);
     send_words(ANYTHING, "BF.REBUILD %s LOAD %s %u %u %u %u", k, token, i, i + 1, i + 2, i);
+    send_words(ANYTHING, "BF.REBUILD %s LOAD %s AT %u %u %u", k, token, i % 9, i, i + 3);
+    send_words(ADDED, "BF.REBUILD %s LOAD %s AT %u item%u", k, token, i % 9, i);
+    send_words(REBUILD_HAS, "BF.REBUILD %s CHECK %s item%u", k, token, i);
     send_words(ADDED, "BF.REBUILD %s LOAD %s item%u", k, token, i);
     send_words(REBUILD_HAS, "BF.REBUILD %s CHECK %s item%u", k, token, i);
     if (i % 4 == 0) send_words(ANYTHING, "BF.REBUILD %s ABORT %s", k, token);

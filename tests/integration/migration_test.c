@@ -6,6 +6,7 @@
 #include "fixtures.h"
 #include "harness.h"
 #include "master.h"
+#include "secrets.h"
 
 /* What a replica would make by itself is not what it has to make. */
 #define OTHER_SETTINGS "bf-error-rate 0.3 bf-initial-size 7 bf-expansion-factor 0"
@@ -253,10 +254,11 @@ static const struct json *the_grown_one(const struct move *m) {
     return filter;
 }
 
+enum { SEED_AT = 51 }; /* in the data: see the drawing in codec_valkeybloom.h */
+
 /* A BF.INSERT as valkey-bloom sends one for a client's BF.LOAD of that filter. Without a
  * seed it has the filter's own. Returns the data. */
 static struct file send_load(struct move *m, const struct json *filter, const char *seed) {
-    enum { SEED_AT = 51 }; /* in the data: see the drawing in codec_valkeybloom.h */
     struct file data =
         file_read(folder_file(m->folder, json_text(json_need(filter, "bf_load"), "file")));
     if (!seed) seed = data.bytes + SEED_AT;
@@ -274,6 +276,17 @@ TEST(a_bf_load_in_disguise_is_seen_through) {
     send_load(&m, the_grown_one(&m), NULL);
     promote(&m);
     must_be_fixture(m.c, "loaded", the_grown_one(&m));
+}
+
+/* As the SEED of the command, and inside of the item. */
+TEST(a_seed_in_a_valkeybloom_stream_is_hidden) {
+    struct move m = begin(&folders[8], LOG_ALL);
+    redisContext *monitor = monitor_of(m.server);
+    struct file data = send_load(&m, the_grown_one(&m), NULL);
+    master_send(m.master, "SET", "loaded", "a string");
+    send_load(&m, the_grown_one(&m), NULL);
+    promote(&m);
+    check_hidden(m.server, monitor, data.bytes + SEED_AT);
 }
 
 /* Whoever chooses an item of valkey-bloom's could choose one that is a filter: it has to

@@ -46,14 +46,21 @@ long long changes(redisContext *c) {
     return info_int(c, "persistence", "rdb_changes_since_last_save");
 }
 
+/* A master with replicas counts its beats as changes, one a second; what a refused call
+ * changes, it changes every time. */
+enum { TRIES = 3 };
+
 void expect_refusal_at(const char *file, int line, redisContext *c, const char *pattern,
                        const char **argv) {
     const char *key = argv[1] ? argv[1] : "";
     const char *before = key_state(c, key);
-    long long changes_before = changes(c);
+    long long before_call, changed = 1;
 
-    expect_like_at(file, line, c, pattern, argv);
-
+    for (int i = 0; i < TRIES && changed; i++) {
+        before_call = changes(c);
+        expect_like_at(file, line, c, pattern, argv);
+        changed = changes(c) - before_call;
+    }
     check_str(file, line, "the key, after a refused call", key_state(c, key), before);
-    check_int(file, line, "changes by a refused call", changes(c), changes_before);
+    check_int(file, line, "changes by a refused call", changed, 0);
 }

@@ -7,30 +7,13 @@
  * where a command brings it the server is told not to write it down. */
 
 #include "harness.h"
+#include "secrets.h"
 #include "states.h"
-
-/* As codec.h has it: the first chain record begins at 64, its secret 16 later. */
-enum { SECRET_AT = 80, SECRET_BYTES = 16 };
 
 static const struct piece *header_of(redisContext *c, const char *key) {
     const struct piece *header = &dump_filter(c, key)->pieces[0];
     CHECK(header->len > SECRET_AT + SECRET_BYTES);
     return header;
-}
-
-/* Any four bytes of it, raw or in hex, in a row. */
-static bool gives_away(const redisReply *reply, const char *secret) {
-    for (size_t i = 0; i < reply->elements; i++)
-        if (gives_away(reply->element[i], secret)) return true;
-    for (int at = 0; reply->str && at + 4 <= SECRET_BYTES; at++) {
-        const unsigned char *s = (const unsigned char *)secret + at;
-        char lower[9], upper[9];
-        snprintf(lower, sizeof lower, "%02x%02x%02x%02x", s[0], s[1], s[2], s[3]);
-        snprintf(upper, sizeof upper, "%02X%02X%02X%02X", s[0], s[1], s[2], s[3]);
-        if (memmem(reply->str, reply->len, secret + at, 4)) return true;
-        if (strstr(reply->str, lower) || strstr(reply->str, upper)) return true;
-    }
-    return false;
 }
 
 TEST(every_filter_has_a_secret_of_its_own) {
@@ -142,4 +125,86 @@ TEST(a_replicas_monitor_does_not_see_the_secret_of_a_rebuild) {
     CHECK(redacted && !shown);
     const char *secret = header_of(m, "k")->bytes + SECRET_AT;
     CHECK(!gives_away(call(r, "SLOWLOG", "GET", "100"), secret));
+}
+
+/* ---- a replica that can't follow ---- */
+
+/* A master, and a replica that takes writes of its own and tells of everything. */
+struct pair {
+    struct server *replica;
+    redisContext *m, *r, *monitor;
+};
+
+static struct pair pair_start(void) {
+    struct server *master = server_start(.config = "repl-ping-replica-period 3600");
+    struct pair p = {.replica = server_start(.config = LOG_ALL "replica-read-only no")};
+    p.m = client(master);
+    p.r = client(p.replica);
+    follow(p.r, master);
+    p.monitor = monitor_of(p.replica);
+    return p;
+}
+
+/* The server itself logs an error to its master, with the end of the stream. */
+static void check_nothing_shows(struct pair *p, const char *secret) {
+    wait_for_replica(p->m, p->r);
+    check_hidden(p->replica, p->monitor, secret);
+    CHECK_STR(info_text(p->r, "stats", "unexpected_error_replies"), "0");
+    CHECK(strstr(server_log(p->replica), "Latest backlog") == NULL);
+}
+
+/* BF.REBUILD from START to COMMIT, and adds; returns the secret of the generation. */
+static const char *rebuild(redisContext *m, const char *key) {
+    const char *token = start_rebuild(m, key);
+    expect(m, "1", "BF.REBUILD", key, "LOAD", token, "anna");
+    expect(m, "OK", "BF.REBUILD", key, "COMMIT", token, "1");
+    return header_of(m, key)->bytes + SECRET_AT;
+}
+
+TEST(a_rebuild_of_what_a_replica_lacks_is_hidden) {
+    struct pair p = pair_start();
+    make_ready(p.m, "k");
+    wait_for_replica(p.m, p.r);
+    expect(p.r, "1", "DEL", "k");
+    check_nothing_shows(&p, rebuild(p.m, "k"));
+    CHECK(strstr(server_log(p.replica), "ERR not found") != NULL);
+}
+
+TEST(a_rebuild_of_what_is_a_string_on_a_replica_is_hidden) {
+    struct pair p = pair_start();
+    make_ready(p.m, "k");
+    wait_for_replica(p.m, p.r);
+    expect(p.r, "OK", "SET", "k", "x");
+    check_nothing_shows(&p, rebuild(p.m, "k"));
+    CHECK(strstr(server_log(p.replica), "refused for k: WRONGTYPE") != NULL);
+    expect(p.r, "\"x\"", "GET", "k");
+}
+
+/* A filter that was made, its adds, its growth, and a dump that was loaded. */
+TEST(filters_that_come_to_a_replicas_strings_are_hidden) {
+    struct pair p = pair_start();
+    expect(p.r, "OK", "MSET", "made", "x", "loaded", "x");
+    expect(p.m, "OK", "BF.RESERVE", "made", "0.01", "10");
+    add_numbers(p.m, "made", 0, 100);
+    expect(p.m, "OK", "BF.READY", "made");
+    expect(p.m, "OK", "BF.LOADING", "made");
+    load_filter(p.m, "loaded", dump_filter(p.m, "made"));
+    check_nothing_shows(&p, header_of(p.m, "made")->bytes + SECRET_AT);
+}
+
+/* Chunks, growths and adds that belong to a filter which is gone, or is another. */
+TEST(what_a_replica_refuses_to_load_is_hidden) {
+    struct pair p = pair_start();
+    expect(p.m, "OK", "BF.RESERVE", "source", "0.01", "100000");
+    add_numbers(p.m, "source", 0, 1000);
+    const struct dump *d = dump_filter(p.m, "source");
+    load_pieces(p.m, "gone", d, 0, 1);
+    load_pieces(p.m, "other", d, 0, 1);
+    wait_for_replica(p.m, p.r);
+    expect(p.r, "2", "DEL", "gone", "other");
+    expect(p.r, "1", "BF.ADD", "other", "anna");
+    load_pieces(p.m, "gone", d, 1, d->npieces);
+    load_pieces(p.m, "other", d, 1, d->npieces);
+    expect(p.m, "OK", "BF.RESERVE", "other than here", "0.01", "10");
+    check_nothing_shows(&p, header_of(p.m, "source")->bytes + SECRET_AT);
 }

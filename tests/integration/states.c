@@ -54,6 +54,12 @@ void cut_link(redisContext *master, redisContext *replica) {
     WAIT_UNTIL(is_down(replica));
 }
 
+void mend_link(redisContext *master, redisContext *replica) {
+    expect(replica, "OK", "CONFIG", "SET", "masterauth", "secret");
+    WAIT_UNTIL(!is_down(replica));
+    expect(master, "OK", "CONFIG", "SET", "requirepass", "");
+}
+
 const char *start_rebuild(redisContext *c, const char *key) {
     const redisReply *r = call(c, "BF.REBUILD", key, "START");
     CHECK_INT(r->type, REDIS_REPLY_STRING);

@@ -47,6 +47,10 @@ void wait_for_belief(redisContext *replica, const char *key);
 /* The replica loses its master and doesn't find it again. */
 void cut_link(redisContext *master, redisContext *replica);
 
+/* Ends that: the link is up again. Not by taking the password away, which may come between
+ * two steps of the replica's and make it one that acknowledges nothing. */
+void mend_link(redisContext *master, redisContext *replica);
+
 /* BF.REBUILD START, and LOAD of the numbers from ... to - 1: the last reply. */
 const char *start_rebuild(redisContext *c, const char *key);
 long long load_numbers(redisContext *c, const char *key, const char *token, long from,

@@ -75,7 +75,7 @@ enum { MOST_SENT = 4096 }; /* beyond that it isn't checked what was */
  * believes what he was told. */
 struct loader {
     bool runs;
-    bool says_at; /* LOAD AT */
+    bool says_at; /* LOAD AT, and now and then twice */
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;

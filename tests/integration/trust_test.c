@@ -91,8 +91,7 @@ static void sync_anew(redisContext *m, redisContext *r) {
     memset(bytes, 'x', sizeof bytes);
     for (int i = 0; i < 20; i++)
         expectf(m, "OK", "SET filler:%d %b", i, bytes, sizeof bytes);
-    expect(m, "OK", "CONFIG", "SET", "requirepass", "");
-    WAIT_UNTIL(strcmp(info_text(r, "replication", "master_link_status"), "up") == 0);
+    mend_link(m, r);
 }
 
 /* It starts from its file of before the sync, in which the filter was ready. */
@@ -127,8 +126,7 @@ TEST(a_link_that_comes_back_without_a_full_sync_leaves_no_doubt_in_the_file) {
     make_ready(m, "k");
     follow(r, master);
     cut_link(m, r);
-    expect(m, "OK", "CONFIG", "SET", "requirepass", "");
-    wait_for_replica(m, r);
+    mend_link(m, r);
     wait_for_belief(r, "k");
     r = restart_with(replica, TRUST);
     CHECK_STR(said_of(r, "k"), "absent");

@@ -307,7 +307,7 @@ TEST(storing_and_loading_never_ends_a_doubt) {
         for (unsigned change = 0; change < 4; change++) {
             struct standing s = in_state(STATE_READY);
             s.doubt = (uint16_t)stored;
-            struct era era = {change & 1, change >> 1};
+            struct era era = {change & 1, change >> 1, 0};
             uint16_t doubt = shield_doubt(&s, false, era);
             test_case("doubt %u, restart %u, failover %u", stored, change & 1, change >> 1);
             CHECK_INT(doubt, stored | change);
@@ -319,7 +319,7 @@ TEST(storing_and_loading_never_ends_a_doubt) {
 }
 
 TEST(what_was_loaded_is_in_doubt_when_the_era_ends) {
-    struct era loading = {4, 5};
+    struct era loading = {4, 5, 0};
     struct standing s = in_state(STATE_READY);
     shield_arrive(&s, moment, loading);
     CHECK(shield_is_current(&s, loading));
@@ -332,7 +332,7 @@ TEST(a_plain_or_loading_filter_has_nothing_to_doubt) {
     for (uint8_t state = STATE_PLAIN; state <= STATE_LOADING; state++) {
         struct standing s = in_state(state);
         shield_dumped(&s, false);
-        CHECK_INT(shield_doubt(&s, false, (struct era){1, 1}), 0);
+        CHECK_INT(shield_doubt(&s, false, (struct era){1, 1, 0}), 0);
     }
 }
 
@@ -346,7 +346,7 @@ TEST(a_dump_says_that_it_is_one) {
 TEST(a_state_of_a_later_version_keeps_its_doubt) {
     struct standing s = {.state = 77, .doubt = 0xf0f0};
     CHECK_INT(shield_doubt(&s, false, (struct era){0}), 0xf0f0);
-    CHECK_INT(shield_doubt(&s, false, (struct era){1, 0}), 0xf0f1);
+    CHECK_INT(shield_doubt(&s, false, (struct era){1, 0, 0}), 0xf0f1);
 }
 
 /* ---- rebuilds ---- */
@@ -412,7 +412,7 @@ TEST(a_rebuild_that_something_happened_to_is_interrupted) {
 
 TEST(a_new_start_ends_an_interruption) {
     struct standing s = {.state = STATE_READY, .doubt = 0x0701, .rebuild_received = 5};
-    shield_start(&s, 43, now, (struct era){2, 2});
+    shield_start(&s, 43, now, (struct era){2, 2, 0});
     CHECK_INT(resumes(&s, 43, (struct circumstances){.era = {2, 2}}), BLOOM_OK);
     CHECK_INT(s.doubt, 1);
     CHECK_UINT(s.rebuild_received, 0);
@@ -422,8 +422,8 @@ TEST(a_new_start_ends_an_interruption) {
 TEST(an_interruption_is_stored) {
     struct standing s = in_state(STATE_LOADING);
     shield_start(&s, 42, now, (struct era){0});
-    CHECK_INT(shield_doubt(&s, true, (struct era){1, 1}), 0x300);
-    CHECK_INT(shield_doubt(&s, false, (struct era){1, 1}), 0);
+    CHECK_INT(shield_doubt(&s, true, (struct era){1, 1, 0}), 0x300);
+    CHECK_INT(shield_doubt(&s, false, (struct era){1, 1, 0}), 0);
 }
 
 TEST(what_was_committed_is_known_by_its_token) {
