@@ -142,6 +142,7 @@ struct run {
     struct node nodes[NODES]; /* The third is the chained one. */
     struct proxy *line;       /* between the first two */
     bool line_is_bad;
+    bool impatient;  /* No WAIT will be answered soon. */
     int seconds_off; /* what the clock of one of the nodes is fast, or slow if negative */
     int master;
     struct world now;  /* what the master acknowledged */

@@ -7,7 +7,7 @@
 enum {
     ADDED = 12,     /* items a command, at most */
     QUICK = 20,     /* ms that most wait: hardly longer than it takes */
-    PATIENT = 1500, /* ms: an AOF may be fsynced once a second only */
+    PATIENT = 1200, /* ms: an AOF may be fsynced once a second only */
 };
 
 enum promise promise_of(const struct run *run) {
@@ -40,7 +40,8 @@ static bool is_promised(struct run *run, struct node *writer, int ms) {
 }
 
 static int patience(struct run *run) {
-    return promise_of(run) == BY_WAITAOF && once_in(run, 4) ? PATIENT : QUICK;
+    bool patient_one = promise_of(run) == BY_WAITAOF && !run->impatient && once_in(run, 4);
+    return patient_one ? PATIENT : QUICK;
 }
 
 static void note_promised(struct run *run, struct place at, int item) {

@@ -32,6 +32,7 @@ void step_set_clock(struct run *run, struct place at) {
     for (int i = 0; i < 3; i++)
         step_vouch(run, any_place(run));
     run->seconds_off = fast ? OFF : -OFF;
+    run->impatient = true; /* By a clock that was set back nothing is due. */
     server_set_clock(node->server, run->seconds_off);
     journal("== %s: %d s off", of_replica ? "replica" : "master", run->seconds_off);
     tally_event(fast ? "clock set forward" : "clock set back");
@@ -39,6 +40,7 @@ void step_set_clock(struct run *run, struct place at) {
     work_by_it(run, node, fast);
     if (!run->mode->pair && once_in(run, 2)) step_kill(run, at);
     run->seconds_off = 0;
+    run->impatient = false;
     server_set_clock(node->server, 0);
     ask_everywhere(run, of_replica ? AT_REPLICA : AT_MASTER, node, NULL);
 }

@@ -137,27 +137,33 @@ static void add_unanswered(struct run *run, struct place at) {
     node_disconnect(&writer);
 }
 
+static void work_while_it_hangs(struct run *run) {
+    run->impatient = true;
+    for (int i = 3 + any(run, 6); i > 0; i--) {
+        step_function *some[] = {step_commit, step_try_again};
+        some[any(run, 2)](run, any_place(run));
+    }
+    if (once_in(run, 4)) step_red_button(run, any_place(run));
+    run->impatient = false;
+}
+
 /* What was acknowledged before, and what is acknowledged all the same, is kept. While a
  * file is rewritten, or with an fsync for each reply, the server itself would hang. */
 void step_hang_disk(struct run *run, struct place at) {
     struct node *node = master_of(run);
-    if (promise_of(run) == NO_PROMISE) return;
     WAIT_UNTIL(info_says(run, node, "aof_rewrite_in_progress:0") &&
                info_says(run, node, "aof_rewrite_scheduled:0") &&
                info_says(run, node, "rdb_bgsave_in_progress:0"));
+    bool always = promise_of(run) == BY_REPLY;
     disk_hang(node->server);
-    if (promise_of(run) == BY_REPLY)
+    if (always)
         add_unanswered(run, at);
     else
-        for (int i = 3 + any(run, 6); i > 0; i--)
-            (once_in(run, 2)   ? step_commit
-             : once_in(run, 6) ? step_red_button
-                               : step_try_again)(run, any_place(run));
-    if (promise_of(run) == BY_REPLY || once_in(run, 2)) {
+        work_while_it_hangs(run);
+    if (always || once_in(run, 2))
         cut_power(run);
-    } else {
+    else
         disk_resume(node->server);
-    }
 }
 
 void step_shutdown(struct run *run, struct place at) {

@@ -16,11 +16,12 @@
 
 enum {
     STEPS = 2000,
-    SLOW_STEPS = 500,      /* where events take seconds: in a pair, and for the disk */
+    SLOW_STEPS = 400,      /* where events take seconds: in a pair, and for the disk */
     DEFAULT_SECONDS = 120, /* a mode, with LONG=1 */
     MOST_RUNS = 10,
     ENOUGH_DENIED = 100,
-    SHY = 6, /* A replica doesn't believe itself for two seconds after each event. */
+    ENOUGH_OF_A_REPLICA = 50,
+    SHY = 6, /* It doesn't believe itself for two seconds after each event. */
 };
 
 /* -------------------------------------------------------------------------
@@ -106,7 +107,7 @@ static void ask_replica(struct run *run, struct place at) {
     ask_about(run, AT_REPLICA, replica_of(run), at, NULL);
 }
 
-enum only { ALWAYS, IN_A_PAIR, ALONE, EVICTING, PROMISING, CHAINED };
+enum only { ALWAYS, IN_A_PAIR, ALONE, EVICTING, PROMISING, PROMISING_ALONE, CHAINED };
 
 static const struct step {
     const char *name;
@@ -151,8 +152,8 @@ static const struct step {
     {"kill -9", step_kill, 3, ALONE},
     {"power cut", step_power_cut, 2, ALONE},
     {"set a clock", step_set_clock, 1, ALONE},
-    {"set a node's clock", step_set_clock, 3, IN_A_PAIR},
-    {"hang the disk", step_hang_disk, 8, ALONE},
+    {"set a node's clock", step_set_clock, 2, IN_A_PAIR},
+    {"hang the disk", step_hang_disk, 8, PROMISING_ALONE},
     {"shutdown", step_shutdown, 1, ALONE},
     {"wait", step_wait, 20, IN_A_PAIR},
     {"kill -9 the replica", step_kill_replica, 2, IN_A_PAIR},
@@ -176,6 +177,7 @@ static int weight_of(const struct run *run, const struct step *s) {
         [ALONE] = !mode->pair,
         [EVICTING] = mode->evicting,
         [PROMISING] = promise_of(run) != NO_PROMISE,
+        [PROMISING_ALONE] = promise_of(run) != NO_PROMISE && !mode->pair,
         [CHAINED] = mode->chained,
     };
     return fits[s->only] ? s->weight : 0;
@@ -257,7 +259,8 @@ static struct run *new_run(const struct mode *mode) {
 
 /* Work in which hardly anything is denied would prove nothing. */
 static bool is_enough(enum where where) {
-    return tally_denied_strangers(where) >= ENOUGH_DENIED;
+    int enough = where == AT_REPLICA ? ENOUGH_OF_A_REPLICA : ENOUGH_DENIED;
+    return tally_denied_strangers(where) >= enough;
 }
 
 static void check_that_much_was_denied(enum where where) {
