@@ -35,6 +35,7 @@ struct notes {
     struct answers answers;
     int64_t last_load;    /* of the rebuild: Unix time in ms; 0: none yet */
     bool told_full;       /* the log has been told that it is over capacity */
+    uint32_t came;        /* after which flush; 0: it isn't under a key */
     uint32_t unlinked;    /* when its key was taken away; 0: never */
     uint8_t rebuild_slot; /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;  /* the era in which it was counted as ready; 0: it wasn't */

@@ -2,6 +2,7 @@
 #include "keyspace.h"
 
 #include "core/kind.h"
+#include "losses.h"
 #include "memory.h"
 #include "node.h"
 #include "replicate.h"
@@ -61,6 +62,7 @@ void put(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     RedisModule_ModuleTypeSetValue(key, type_for(v), v);
     RedisModule_CloseKey(key);
+    losses_came(v);
     stats_value_came(v);
 }
 

@@ -12,6 +12,12 @@ static uint64_t last;
 
 static bool counts;
 
+/* What was flushed before a flush that may not count: DEBUG RELOAD flushes what it has
+ * saved, before the loading begins or, on Valkey 9, after that. So a flush counts when the
+ * command that began it has ended, and none does while a data set is loaded. */
+static uint64_t flushed_before;
+static bool unsettled, loading;
+
 /* Counted from 1 on. Frees on other threads look at both. */
 static _Atomic uint32_t flush = 1;
 static _Atomic bool is_replica;
@@ -43,6 +49,10 @@ static void listen(void) {
     listening = true;
 }
 
+void losses_came(struct value *v) {
+    v->notes.came = atomic_load(&flush);
+}
+
 void losses_unlinked(RedisModuleString *name, struct value *v) {
     v->notes.unlinked = atomic_load(&flush);
     last = v->standing.state == STATE_READY ? hash_of(name) : 0;
@@ -51,9 +61,10 @@ void losses_unlinked(RedisModuleString *name, struct value *v) {
 
 void losses_freed(const struct value *v) {
     if (!counts || v->standing.state != STATE_READY) return;
-    if (v->notes.unlinked == atomic_load(&flush))
+    uint32_t now = atomic_load(&flush);
+    if (v->notes.unlinked == now)
         atomic_fetch_add(&taken_away, 1);
-    else if (!atomic_load(&is_replica))
+    else if (v->notes.came != now && !atomic_load(&is_replica))
         atomic_fetch_add(&flushed, 1);
 }
 
@@ -61,12 +72,28 @@ void losses_follow(bool replica) {
     atomic_store(&is_replica, replica);
 }
 
+static void settle(RedisModuleCtx *ctx, void *data) {
+    (void)ctx;
+    (void)data;
+    if (!loading) unsettled = false;
+}
+
 static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                      void *data) {
-    (void)ctx;
     (void)event;
     (void)data;
-    if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) atomic_fetch_add(&flush, 1);
+    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || !counts) return;
+    atomic_fetch_add(&flush, 1);
+    if (loading) return;
+    flushed_before = atomic_load(&flushed);
+    unsettled = true;
+    RedisModule_CreateTimer(ctx, 0, settle, NULL);
+}
+
+void losses_loading(bool begins) {
+    if (unsettled) atomic_store(&flushed, flushed_before);
+    flushed_before = atomic_load(&flushed);
+    unsettled = loading = begins;
 }
 
 /* A filter may be freed later than it was told of. */

@@ -158,6 +158,8 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
                        void *data) {
     (void)event;
     (void)data;
+    losses_loading(what != REDISMODULE_SUBEVENT_LOADING_ENDED &&
+                   what != REDISMODULE_SUBEVENT_LOADING_FAILED);
     switch (what) {
     case REDISMODULE_SUBEVENT_LOADING_RDB_START:
     case REDISMODULE_SUBEVENT_LOADING_AOF_START:

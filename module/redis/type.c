@@ -22,6 +22,7 @@ void *type_arrived(RedisModuleIO *rdb, struct value *v) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
     node_arrived(v, !loading);
+    losses_came(v);
     stats_value_came(v);
     return v;
 }
@@ -86,6 +87,7 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
         return NULL;
     }
     c->identity = identity_of_copy(c, to);
+    losses_came(new);
     stats_value_came(new);
     return new;
 }

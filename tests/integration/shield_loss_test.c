@@ -148,6 +148,30 @@ TEST(a_full_sync_is_no_flush) {
     CHECK_INT(counted(c, "filters_ready"), 1);
 }
 
+/* It saves, flushes and loads; the flushes before it are none of its own. */
+TEST(a_reload_is_no_flush) {
+    needs(602, "unlinking");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "OK", "DEBUG", "RELOAD");
+    expect(c, "1", "EXISTS", "k");
+    expect_losses(c, 0, 0, 0, 0);
+
+    post(c, "FLUSHALL");
+    post(c, "DEBUG", "RELOAD");
+    expect_next(c, "OK");
+    expect_next(c, "OK");
+    expect_losses(c, 0, 0, 0, 1);
+    make_ready(c, "k");
+    expect(c, "OK", "FLUSHALL");
+    expect(c, "OK", "DEBUG", "RELOAD", "NOFLUSH");
+    expect_losses(c, 0, 0, 0, 2);
+    make_ready(c, "k");
+    expect(c, "OK", "DEBUG", "RELOAD");
+    expect(c, "OK", "FLUSHALL", "ASYNC");
+    expect_losses(c, 0, 0, 0, 3);
+}
+
 /* ---- adds that get lost ---- */
 
 TEST(a_restart_from_an_older_file_denies_nobody) {
