@@ -16,7 +16,7 @@
 
 enum {
     STEPS = 2000,
-    SLOW_STEPS = 400,      /* where events take seconds: in a pair, and for the disk */
+    SLOW_STEPS = 300,      /* where events take seconds: in a pair, and for the disk */
     DEFAULT_SECONDS = 120, /* a mode, with LONG=1 */
     MOST_RUNS = 10,
     ENOUGH_DENIED = 100,
