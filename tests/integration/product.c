@@ -57,6 +57,10 @@ int server_version(void) {
     return product.version;
 }
 
+bool server_waits_for_its_disk(void) {
+    return server_flavour() == REDIS && server_version() >= 800;
+}
+
 const char *server_name(void) {
     ask_product();
     return product.name;

@@ -24,6 +24,11 @@ int server_version(void);
  * Redis 7.2 and count as that. */
 bool server_speaks(int redis_version);
 
+/* Whether what WAITAOF acknowledges has been fsynced under `appendfsync everysec`. Before
+ * Redis 8.0 and in Valkey and Redict it may also be what was written within a second of the
+ * last fsync: https://github.com/redis/redis/pull/13793. */
+bool server_waits_for_its_disk(void);
+
 /* "redis 7.0": for the words of a SKIP. */
 const char *server_name(void);
 

@@ -204,24 +204,31 @@ void server_set_clock(struct server *s, long long seconds) {
 }
 
 /* They are built beside this program. */
-static void preload_path(const char *name, char path[PATH_ROOM]) {
-    ssize_t length = readlink("/proc/self/exe", path, PATH_ROOM / 2);
-    if (length < 0) FAIL("no path of this program");
-    path[length] = 0;
-    snprintf(strrchr(path, '/'), PATH_ROOM / 2, "/preload/%s.so", name);
+static void preload_path(const char *name, int length, char path[PATH_ROOM]) {
+    ssize_t end = readlink("/proc/self/exe", path, PATH_ROOM / 2);
+    if (end < 0) FAIL("no path of this program");
+    path[end] = 0;
+    snprintf(strrchr(path, '/'), PATH_ROOM / 2, "/preload/%.*s.so", length, name);
     if (access(path, R_OK) != 0) FAIL("no %s", path);
 }
 
 /* A sanitizer's runtime has to be the first. Empty if there is nothing to preload. */
 static const char *preloads(const struct server *s) {
-    char ours[PATH_ROOM] = "", *both;
-    const char *given = getenv("SERVER_PRELOAD");
-    if (s->options.preload) preload_path(s->options.preload, ours);
-    if (asprintf(&both, "%s%s%s", given ? given : "", given && *given && *ours ? " " : "",
-                 ours) < 0)
-        FAIL("no memory");
-    test_defer(free, both);
-    return both;
+    const char *given = getenv("SERVER_PRELOAD"), *name = s->options.preload;
+    char *all = NULL, path[PATH_ROOM];
+    size_t length = 0;
+    FILE *out = open_memstream(&all, &length);
+    if (!out) FAIL("no memory");
+    fputs(given ? given : "", out);
+    while (name && *name) {
+        int n = (int)strcspn(name, ",");
+        preload_path(name, n, path);
+        fprintf(out, " %s", path);
+        name += n + (name[n] == ',');
+    }
+    fclose(out);
+    test_defer(free, all);
+    return all;
 }
 
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep

@@ -29,7 +29,7 @@ struct server_options {
     bool without_module;
     const char *module_args; /* What follows the module's path; may be NULL. */
     const char *config;      /* Further config lines; may be NULL. */
-    const char *preload;     /* "clock": tests/preload/clock.c, and so on; may be NULL. */
+    const char *preload; /* "clock": tests/preload/clock.c; "disk,clock"; may be NULL. */
 };
 
 struct server {

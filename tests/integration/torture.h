@@ -24,8 +24,9 @@
  *        master, and the item is in the table's truth, or
  *     3. nobody vouched for this filter since the last thing that could have made
  *        it lose items, be the item known or a stranger, or
- *     4. the server is a replica that isn't trusted, has lost its link, or is
- *        bypassed.
+ *     4. the server is a replica that isn't trusted, has lost its link, is one of a
+ *        replica, or is bypassed, or
+ *     5. it was promised: see below.
  *
  * So is an add that a declared filter refuses, a READY XX that renews what is in
  * doubt, a COMMIT that is accepted though its rebuild was interrupted or is short
@@ -36,6 +37,15 @@
  * it has; and where the mode says that nothing may be lost (the AOF is fsynced
  * always, WAIT has acknowledged, the shutdown was in order) the stamp itself is
  * checked.
+ *
+ * Stamps measure what a server has; an application can't. It adds, waits for WAIT or
+ * WAITAOF (or for the reply alone, where the AOF is fsynced always), commits the row,
+ * and believes what it was told: the item is promised. Where WAIT says too little it
+ * tries again on another connection. What is promised must not be denied by whoever the
+ * promise is about: the replica, the node that is promoted, the server after its power
+ * was cut. So must not be what was added before a promised BF.LOADING. Promises hold
+ * until the filter gets another name, or the name another filter. A stamp between an
+ * add and its WAIT would send what the add has not sent: it comes after both.
  *
  * The application vouches (READY, COMMIT) only after every item of the table's
  * truth was acknowledged by the filter since the last START or without a break;
@@ -50,6 +60,7 @@
 #define TORTURE_H
 
 #include "harness.h"
+#include "proxy.h"
 #include "torture_model.h"
 
 struct place {
@@ -57,6 +68,8 @@ struct place {
 };
 
 const char *key_of(struct place at);
+
+enum { MOST_SENT = 4096 }; /* beyond that it isn't checked what was */
 
 /* Somebody who fills the next generation of a table's filter, bit by bit, and
  * believes what he was told. */
@@ -66,7 +79,8 @@ struct loader {
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;
-    char done[TOKEN]; /* the rebuild he committed last */
+    int order[MOST_SENT]; /* in which they were sent, and still count */
+    char done[TOKEN];     /* the rebuild he committed last */
     long done_sent;
 };
 
@@ -74,9 +88,11 @@ enum { RECENT = 16 };
 
 struct table {
     struct items truth;
-    int recent[RECENT]; /* added last: the ones that crashes take */
+    int recent[RECENT]; /* added or promised last: the ones that crashes take */
     unsigned additions;
     struct loader loader;
+    struct items promised; /* Their adds were followed by a WAIT that said enough. */
+    bool alarmed;          /* So was BF.LOADING. */
 };
 
 /* What a test fixes. The rest follows from the seed. */
@@ -85,6 +101,7 @@ struct mode {
     const char *config; /* lines for the servers */
     const char *trust;  /* a word of bf-trust, or NULL */
     bool pair;          /* a master and a replica; all leases are short */
+    bool chained;       /* sometimes a replica of the replica */
     bool evicting;
     bool restarts_lose_nothing;
 
@@ -105,7 +122,13 @@ struct old_dump {
     struct place from;
 };
 
-enum { OLD_DUMPS = 4 };
+/* An add that WAIT has not promised: it will be tried again. */
+struct again {
+    struct place at;
+    int item;
+};
+
+enum { OLD_DUMPS = 4, NODES = 3, MOST_AGAIN = 64 };
 enum missing { MISSING_ABSENT, MISSING_MAYBE, MISSING_ERROR };
 
 struct run {
@@ -116,7 +139,11 @@ struct run {
     bool bypassed;
     bool caught; /* a violation, where one is expected */
 
-    struct node nodes[2];
+    struct node nodes[NODES]; /* The third is the chained one. */
+    struct proxy *line;       /* between the first two */
+    bool line_is_bad;
+    bool impatient;  /* No WAIT will be answered soon. */
+    int seconds_off; /* what the clock of one of the nodes is fast, or slow if negative */
     int master;
     struct world now;  /* what the master acknowledged */
     long stamp;        /* ... up to this write */
@@ -124,6 +151,8 @@ struct run {
     long durable;      /* the master's files have everything up to this stamp */
     struct table tables[DBS][NAMES];
     struct old_dump dumps[OLD_DUMPS];
+    struct again again[MOST_AGAIN];
+    int nagain;
 };
 
 int any(struct run *run, int limit); /* 0 ... limit - 1 */
@@ -204,7 +233,7 @@ void journal_start(void);
  * torture_judge.c: questions, answers, counts
  * ---------------------------------------------------------------------- */
 
-enum where { AT_MASTER, AT_REPLICA, AT_OLD_MASTER, WHERES };
+enum where { AT_MASTER, AT_REPLICA, AT_CHAINED, AT_OLD_MASTER, WHERES };
 
 /* One question about this table, of a random sort. For AT_OLD_MASTER the world that
  * it has; else NULL. */
@@ -212,6 +241,9 @@ void ask_about(struct run *run, enum where where, struct node *node, struct plac
                const struct world *old);
 void ask_everywhere(struct run *run, enum where where, struct node *node,
                     const struct world *old);
+
+/* The items that were added or promised last, of all tables. */
+void ask_about_promises(struct run *run, enum where where, struct node *node);
 
 /* No denial is right whatever was said: with a link down, or in bypass. */
 void ask_who_may_not_deny(struct run *run, enum where where, struct node *node);
@@ -236,16 +268,70 @@ step_function step_add, step_madd, step_insert, step_reserve, step_delete, step_
 void note_added(struct run *run, struct place at, int item);
 void look_who_is_there(struct run *run);
 
+/* How many of them the server has taken. */
+int note_answers(struct run *run, struct place at, const int *items, int n,
+                 const redisReply *reply);
+
 /* torture_vouch.c */
-step_function step_vouch, step_renew, step_loading, step_rebuild_start, step_rebuild_load,
-    step_rebuild_check, step_rebuild_commit, step_rebuild_abort, step_bypass;
+step_function step_vouch, step_renew, step_loading, step_bypass;
+
+/* Appends EX or PXAT, sometimes. Returns what the lease's end can be at most, if the
+ * reply comes by now_ms() + what is returned; 0: none. */
+int add_lease(struct run *run, struct words *w);
+
+void note_vouched(struct run *run, struct place at, int lease_ms);
+void note_loading(struct object *o);
+struct place one_that_is_vouched_for(struct run *run, struct place at);
+
+/* torture_rebuild.c */
+step_function step_rebuild_start, step_rebuild_load, step_rebuild_check,
+    step_rebuild_commit, step_rebuild_abort;
+
+/* torture_acks.c */
+step_function step_commit, step_try_again, step_red_button;
+
+/* Another filter has this name from here on: what was promised doesn't bind it. */
+void forget_promises(struct run *run, struct place at);
+
+/* How an application learns that its add is where it has to be, if it trusts in that. */
+enum promise { NO_PROMISE, BY_REPLY, BY_WAIT, BY_WAITAOF };
+enum promise promise_of(const struct run *run);
 
 /* torture_events.c */
-step_function step_kill, step_shutdown, step_reload, step_bgsave, step_rewrite,
-    step_waitaof, step_wait, step_kill_replica, step_cut_replica, step_fail_over,
-    step_isolate, step_lag;
+step_function step_kill, step_power_cut, step_hang_disk, step_shutdown, step_reload,
+    step_bgsave, step_rewrite, step_waitaof;
 
-void nodes_begin(struct run *run);  /* empty servers, with this run's settings */
+void nodes_begin(struct run *run); /* empty servers, with this run's settings */
+void node_start_again(struct run *run, struct node *node);
+void node_kill(struct node *node);
+bool has_aof(const struct run *run);
+
+/* The world that a server has, by its own stamp, which is returned (0: none). */
+long find_world(struct run *run, struct node *node, struct world *w);
+
+/* The node is the master from here on, with what it has. */
+void go_on_from(struct run *run, struct node *node, const char *word, enum doubt doubt);
+
+/* torture_pairs.c */
+step_function step_wait, step_kill_replica, step_cut_replica, step_fail_over, step_isolate,
+    step_lag;
+
+void node_attach(struct run *run, struct node *replica);
 void nodes_settle(struct run *run); /* the replica has the master's data */
+bool replica_has_all(struct run *run);
+void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
+void fail_over(struct run *run); /* the master dies, with its line, and comes back */
+
+/* torture_clocks.c */
+step_function step_set_clock;
+
+/* A server has loaded it by its clock: if that is slow each lease begins anew. */
+void lengthen_leases(const struct run *run, struct world *w);
+
+/* torture_links.c */
+step_function step_bad_line, step_restart_replica, step_chain;
+
+void line_mend(struct run *run);
+void line_drop(struct run *run); /* if it is bad, with all that is on its way */
 
 #endif

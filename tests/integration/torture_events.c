@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* torture_events.c - what happens to servers: crashes, restarts, files, failovers;
+/* torture_events.c - what happens to servers: crashes, restarts, power cuts, files;
  * see torture.h. */
 
+#include "disk.h"
 #include "torture.h"
-
 #include "workspace.h"
 
 #include <unistd.h>
@@ -24,13 +24,13 @@ static void limit_memory(struct run *run, struct node *node) {
     freeReplyObject(ask_text(run, node, 0, "CONFIG", "SET", "maxmemory", limit));
 }
 
-static void start_again(struct run *run, struct node *node) {
+void node_start_again(struct run *run, struct node *node) {
     server_start_again(node->server);
     node_connect(run, node);
     limit_memory(run, node);
 }
 
-static void kill_node(struct node *node) {
+void node_kill(struct node *node) {
     server_kill(node->server);
     node_disconnect(node);
 }
@@ -45,8 +45,7 @@ static bool is_empty(struct run *run, struct node *node) {
     return empty;
 }
 
-/* The world that a server has, by its own stamp, which is returned (0: none). */
-static long find_world(struct run *run, struct node *node, struct world *w) {
+long find_world(struct run *run, struct node *node, struct world *w) {
     long stamp = stamp_of(run, node);
     const struct world *one = history_at(stamp), *other = history_after(stamp);
     if (stamp == run->stamp) {
@@ -65,12 +64,11 @@ static long find_world(struct run *run, struct node *node, struct world *w) {
     return stamp;
 }
 
-/* The node is the master from here on, with what it has. */
-static void go_on_from(struct run *run, struct node *node, const char *word,
-                       enum doubt doubt) {
+void go_on_from(struct run *run, struct node *node, const char *word, enum doubt doubt) {
     struct world w;
     long stamp = find_world(run, node, &w);
     if (!trusts(run, word)) world_doubt(&w, stamp == run->stamp ? NOTHING_LOST : doubt);
+    lengthen_leases(run, &w);
     journal("== %s with stamp %ld of %ld", word, stamp, run->stamp);
     if (stamp < run->stamp) tally_event("acknowledged writes lost");
     CHECK(stamp >= run->durable || run->mode->evicting);
@@ -79,6 +77,7 @@ static void go_on_from(struct run *run, struct node *node, const char *word,
     run->master = (int)(node - run->nodes);
     ask_everywhere(run, AT_MASTER, node, &w);
     run->now = w;
+    ask_about_promises(run, AT_MASTER, node);
     run->stamp = last + 1;
     history_went_on(stamp, run->stamp);
     stamp_now(run);
@@ -88,30 +87,7 @@ static void go_on_from(struct run *run, struct node *node, const char *word,
  * Restarts
  * ---------------------------------------------------------------------- */
 
-static void attach(struct run *run, struct node *replica) {
-    char port[16];
-    snprintf(port, sizeof port, "%d", master_of(run)->server->port);
-    redisReply *reply = ask_text(run, replica, 0, "REPLICAOF", "127.0.0.1", port);
-    CHECK(!refused(reply));
-    freeReplyObject(reply);
-}
-
-static bool has_all(struct run *run) {
-    char offset[64];
-    long long at = info_number(run, master_of(run), "master_repl_offset:");
-    snprintf(offset, sizeof offset, "slave_repl_offset:%lld\r", at);
-    return info_says(run, replica_of(run), "master_link_status:up") &&
-           info_says(run, replica_of(run), offset);
-}
-
-void nodes_settle(struct run *run) {
-    if (!run->mode->pair) return;
-    stamp_now(run); /* Something to say, should the link be silent. */
-    WAIT_UNTIL(has_all(run));
-    run->acknowledged = run->stamp;
-}
-
-static bool has_aof(const struct run *run) {
+bool has_aof(const struct run *run) {
     return strstr(run->mode->config, "appendonly yes") != NULL;
 }
 
@@ -121,7 +97,7 @@ static bool keeps_on_shutdown(const struct run *run) {
 
 static void came_back(struct run *run, bool must_have_all) {
     struct node *node = master_of(run);
-    start_again(run, node);
+    node_start_again(run, node);
     if (must_have_all && !run->mode->evicting) CHECK_INT(stamp_of(run, node), run->stamp);
     go_on_from(run, node, "restart", RESTARTED);
     nodes_settle(run);
@@ -130,9 +106,64 @@ static void came_back(struct run *run, bool must_have_all) {
 void step_kill(struct run *run, struct place at) {
     (void)at;
     history_keep(run->stamp, &run->now);
-    kill_node(master_of(run));
+    node_kill(master_of(run));
     journal("== kill -9");
     came_back(run, run->mode->restarts_lose_nothing);
+}
+
+static void cut_power(struct run *run) {
+    history_keep(run->stamp, &run->now);
+    server_power_cut(master_of(run)->server);
+    node_disconnect(master_of(run));
+    journal("== power cut");
+    came_back(run, run->mode->restarts_lose_nothing);
+}
+
+void step_power_cut(struct run *run, struct place at) {
+    (void)at;
+    cut_power(run);
+}
+
+/* Nobody is told that it was done. */
+static void add_unanswered(struct run *run, struct place at) {
+    struct node writer = {.server = master_of(run)->server};
+    int done = 0;
+    node_connect(run, &writer);
+    redisAppendCommand(writer.c, "SELECT %d", at.db);
+    redisAppendCommand(writer.c, "BF.ADD %s %d", key_of(at), any(run, ITEMS));
+    while (!done && redisBufferWrite(writer.c, &done) == REDIS_OK) {
+    }
+    usleep(20000);
+    node_disconnect(&writer);
+}
+
+static void work_while_it_hangs(struct run *run) {
+    run->impatient = true;
+    for (int i = 3 + any(run, 6); i > 0; i--) {
+        step_function *some[] = {step_commit, step_try_again};
+        some[any(run, 2)](run, any_place(run));
+    }
+    if (once_in(run, 4)) step_red_button(run, any_place(run));
+    run->impatient = false;
+}
+
+/* What was acknowledged before, and what is acknowledged all the same, is kept. While a
+ * file is rewritten, or with an fsync for each reply, the server itself would hang. */
+void step_hang_disk(struct run *run, struct place at) {
+    struct node *node = master_of(run);
+    WAIT_UNTIL(info_says(run, node, "aof_rewrite_in_progress:0") &&
+               info_says(run, node, "aof_rewrite_scheduled:0") &&
+               info_says(run, node, "rdb_bgsave_in_progress:0"));
+    bool always = promise_of(run) == BY_REPLY;
+    disk_hang(node->server);
+    if (always)
+        add_unanswered(run, at);
+    else
+        work_while_it_hangs(run);
+    if (always || once_in(run, 2))
+        cut_power(run);
+    else
+        disk_resume(node->server);
 }
 
 void step_shutdown(struct run *run, struct place at) {
@@ -175,7 +206,7 @@ void step_bgsave(struct run *run, struct place at) {
 
 void step_waitaof(struct run *run, struct place at) {
     (void)at;
-    if (!has_aof(run) || !server_speaks(702)) return;
+    if (!has_aof(run) || !server_waits_for_its_disk()) return;
     redisReply *reply = ask_text(run, master_of(run), 0, "WAITAOF", "1", "0", "3000");
     if (reply->type == REDIS_REPLY_ARRAY && reply->element[0]->integer == 1)
         run->durable = run->stamp;
@@ -193,153 +224,6 @@ void step_rewrite(struct run *run, struct place at) {
 }
 
 /* -------------------------------------------------------------------------
- * The pair
- * ---------------------------------------------------------------------- */
-
-void step_wait(struct run *run, struct place at) {
-    (void)at;
-    redisReply *reply = ask_text(run, master_of(run), 0, "WAIT", "1", "1000");
-    if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= 1)
-        run->acknowledged = run->stamp;
-    freeReplyObject(reply);
-}
-
-/* By itself it is a master that was restarted. */
-static void ask_a_lone_one(struct run *run, struct node *node) {
-    struct world w;
-    find_world(run, node, &w);
-    if (!trusts(run, "restart")) world_doubt(&w, RESTARTED);
-    ask_everywhere(run, AT_OLD_MASTER, node, &w);
-}
-
-void step_kill_replica(struct run *run, struct place at) {
-    struct node *replica = replica_of(run);
-    history_keep(run->stamp, &run->now);
-    kill_node(replica);
-    for (int i = 0; i < 5; i++)
-        step_add(run, at);
-    history_keep(run->stamp, &run->now);
-    start_again(run, replica);
-    ask_a_lone_one(run, replica);
-    attach(run, replica);
-    nodes_settle(run);
-}
-
-static void add_some(struct run *run, int n) {
-    for (int i = 0; i < n; i++)
-        step_madd(run, any_place(run));
-}
-
-static void cut_link(struct run *run) {
-    redisReply *reply = ask_text(run, replica_of(run), 0, "REPLICAOF", "127.0.0.1", "1");
-    CHECK(!refused(reply));
-    freeReplyObject(reply);
-}
-
-/* A replica without a link knows that it may be behind. */
-void step_cut_replica(struct run *run, struct place at) {
-    (void)at;
-    cut_link(run);
-    add_some(run, 5);
-    WAIT_UNTIL(info_says(run, replica_of(run), "master_link_status:down"));
-    ask_who_may_not_deny(run, AT_REPLICA, replica_of(run));
-    attach(run, replica_of(run));
-    ask_everywhere(run, AT_REPLICA, replica_of(run), NULL);
-    nodes_settle(run);
-}
-
-/* A replica that hangs is asked while it catches up. */
-void step_lag(struct run *run, struct place at) {
-    (void)at;
-    server_pause(replica_of(run)->server);
-    add_some(run, 20);
-    server_resume(replica_of(run)->server);
-    for (int i = 0; i < 3; i++)
-        ask_everywhere(run, AT_REPLICA, replica_of(run), NULL);
-}
-
-/* What WAIT has acknowledged is there; with all of it, before the master dies, or
- * without the rest, as the link was cut. */
-static void promote(struct run *run) {
-    struct node *node = replica_of(run);
-    CHECK(said(ask_text(run, node, 0, "REPLICAOF", "NO", "ONE"), "OK"));
-    CHECK(stamp_of(run, node) >= run->acknowledged);
-    run->durable = 0;
-    go_on_from(run, node, "failover", PROMOTED);
-}
-
-void step_fail_over(struct run *run, struct place at) {
-    history_keep(run->stamp, &run->now);
-    struct node *old = master_of(run), *heir = replica_of(run);
-    if (once_in(run, 2)) {
-        cut_link(run);
-        add_some(run, 1 + any(run, 5));
-    } else if (once_in(run, 2)) {
-        step_wait(run, at);
-    }
-    history_keep(run->stamp, &run->now);
-    kill_node(old);
-    WAIT_UNTIL(info_says(run, heir, "master_link_status:down"));
-    ask_who_may_not_deny(run, AT_REPLICA, heir);
-    promote(run);
-    add_some(run, 5);
-
-    history_keep(run->stamp, &run->now);
-    start_again(run, old);
-    ask_a_lone_one(run, old);
-    attach(run, old);
-    nodes_settle(run);
-}
-
-/* -------------------------------------------------------------------------
- * The isolated old master
- * ---------------------------------------------------------------------- */
-
-static int64_t last_lease(const struct world *w) {
-    int64_t last = 0;
-    for (int i = 0; i < DBS * NAMES; i++) {
-        const struct object *o = &w->objects[i / NAMES][i % NAMES];
-        if (is_vouched(o, now_ms(), 0)) {
-            CHECK(o->lease != 0);
-            if (o->lease > last) last = o->lease;
-        }
-    }
-    return last;
-}
-
-static void vouch_for_all(struct run *run) {
-    for (int i = 0; i < DBS * NAMES; i++)
-        step_vouch(run, (struct place){i / NAMES, i % NAMES});
-}
-
-/* Nobody writes to it any more, but some still ask it. */
-void step_isolate(struct run *run, struct place at) {
-    (void)at;
-    vouch_for_all(run);
-    nodes_settle(run);
-    history_keep(run->stamp, &run->now);
-    struct node *old = master_of(run);
-    struct world its = run->now;
-    promote(run);
-
-    int64_t last = last_lease(&its);
-    do {
-        add_some(run, 2);
-        step_vouch(run, any_place(run));
-        ask_everywhere(run, AT_OLD_MASTER, old, &its);
-        ask_everywhere(run, AT_MASTER, master_of(run), NULL);
-        usleep(20000);
-    } while (now_ms() < last);
-    usleep(100000);
-    add_some(run, 5);
-    for (int i = 0; i < 3; i++)
-        ask_everywhere(run, AT_OLD_MASTER, old, &its);
-
-    attach(run, old);
-    nodes_settle(run);
-}
-
-/* -------------------------------------------------------------------------
  * The beginning of a run
  * ---------------------------------------------------------------------- */
 
@@ -351,27 +235,38 @@ static void remove_files(struct server *s) {
 
 static const char *missing_names[] = {"absent", "maybe", "error"};
 
-void nodes_begin(struct run *run) {
+static const char *module_args(const struct run *run) {
     static char args[128];
+    const char *trust = run->mode->trust;
     snprintf(args, sizeof args, "bf-initial-size 50 bf-missing-key %s %s%s",
-             missing_names[run->missing], run->mode->trust ? "bf-trust " : "",
-             run->mode->trust ? run->mode->trust : "");
-    for (int i = 0; i < (run->mode->pair ? 2 : 1); i++) {
-        struct node *node = &run->nodes[i];
-        node_disconnect(node);
-        if (node->server) {
-            server_kill(node->server);
-            remove_files(node->server);
-            node->server->options.module_args = args;
-            server_start_again(node->server);
-        } else {
-            node->server = server_start(.module_args = args, .config = run->mode->config);
-        }
-        node_connect(run, node);
-        limit_memory(run, node);
+             missing_names[run->missing], trust ? "bf-trust " : "", trust ? trust : "");
+    return args;
+}
+
+static void begin_node(struct run *run, struct node *node, const char *args) {
+    node_disconnect(node);
+    if (node->server) {
+        server_kill(node->server);
+        remove_files(node->server);
+        node->server->options.module_args = args;
+        server_start_again(node->server);
+    } else {
+        node->server = server_start(.module_args = args, .config = run->mode->config,
+                                    .preload = run->mode->pair ? "clock" : "disk,clock");
     }
+    node_connect(run, node);
+    limit_memory(run, node);
+}
+
+void nodes_begin(struct run *run) {
+    const char *args = module_args(run);
+    for (int i = 0; i < (run->mode->chained ? 3 : run->mode->pair ? 2 : 1); i++)
+        begin_node(run, &run->nodes[i], args);
     run->master = 0;
-    if (run->mode->pair) attach(run, &run->nodes[1]);
+    if (run->mode->pair) {
+        if (!run->line) run->line = proxy_start_transparent(run->nodes[0].server->port);
+        node_attach(run, &run->nodes[1]);
+    }
     stamp_now(run);
     nodes_settle(run);
 }

@@ -18,7 +18,10 @@ static const struct {
     {"BF.EXISTS", false}, {"BF.MEXISTS", true},
 };
 
-enum { BATCH = 12 };
+enum {
+    BATCH = 12,
+    ON_THE_WAY = 500, /* ms: by other clocks a lease begins where and when it arrives */
+};
 
 /* What there is to know about who is asked. */
 struct question {
@@ -34,7 +37,7 @@ struct question {
  * Counts
  * ---------------------------------------------------------------------- */
 
-enum { EVENTS = 64 };
+enum { EVENTS = 128 };
 
 /* [2][2]: vouched for or not, member or stranger. */
 static long answers[WHERES][SORTS][2][2][ANSWERS];
@@ -75,7 +78,7 @@ long tally_denied_strangers(enum where where) {
 }
 
 static void print_answers(enum where where, int sort, bool vouched, bool stranger) {
-    static const char *const wheres[] = {"master", "replica", "old master"};
+    static const char *const wheres[] = {"master", "replica", "chained", "old master"};
     const long *a = answers[where][sort][vouched][stranger];
     long sum = 0;
     for (int answer = 0; answer < ANSWERS; answer++)
@@ -133,8 +136,12 @@ static bool is_denial(struct run *run, const struct question *q, enum answer ans
     return run->bypassed || (fails_open(run, q->one) && fails_open(run, q->other));
 }
 
+static bool follows(enum where where) {
+    return where == AT_REPLICA || where == AT_CHAINED;
+}
+
 static unsigned forgiven(enum where where) {
-    return where == AT_REPLICA ? NOTHING_LOST : 0;
+    return follows(where) ? NOTHING_LOST : 0;
 }
 
 static bool vouched_in(const struct question *q, const struct object *o) {
@@ -145,18 +152,30 @@ static bool may_deny_in(const struct question *q, const struct object *o, int it
     return vouched_in(q, o) && !(item < ITEMS && items_have(&o->items, item));
 }
 
+/* Nobody promises for those who are not the master, nor what WAIT counts. */
+static const char *broken_promise(struct run *run, const struct question *q, int item) {
+    const struct table *t = table_at(run, q->at);
+    if (q->where != AT_MASTER && q->where != AT_REPLICA) return NULL;
+    if (t->alarmed) return "BF.LOADING was promised";
+    bool promised = item < ITEMS && items_have(&t->promised, item);
+    return promised ? "it was promised" : NULL;
+}
+
 static void judge(struct run *run, const struct question *q, int item, enum answer answer) {
-    static const char *const wheres[] = {"the master", "the replica", "the old master"};
+    static const char *const wheres[] = {"the master", "the replica", "the chained replica",
+                                         "the old master"};
     bool member = item < ITEMS;
     bool founded = !q->may_not_deny && (vouched_in(q, q->one) || vouched_in(q, q->other));
     answers[q->where][q->sort][founded][!member][answer]++;
     if (!is_denial(run, q, answer)) return;
 
-    const char *why = NULL;
+    const char *why = broken_promise(run, q, item);
     bool owed = member && items_have(&table_at(run, q->at)->truth, item);
     bool knows_nothing = !q->one && !q->may_not_deny;
-    if (knows_nothing) return;
-    if (q->may_not_deny)
+    if (knows_nothing && !why) return;
+    if (why)
+        tally_event("promise broken");
+    else if (q->may_not_deny)
         why = "it may not deny anything";
     else if (!founded)
         why = "nobody has vouched for the filter";
@@ -224,26 +243,46 @@ static void find_worlds(struct run *run, struct question *q, long stamp,
     q->other = other ? &other->objects[q->at.db][q->at.name] : q->one;
 }
 
-static void ask_one(struct run *run, struct question *q, struct node *node,
-                    const struct world *old) {
+static void ask_items(struct run *run, struct question *q, struct node *node,
+                      const struct world *old, const int *items, int n) {
     struct words w;
-    int items[BATCH], n = sorts[q->sort].many ? BATCH : 1;
     words_start(&w, sorts[q->sort].command, key_of(q->at));
     if (q->sort == GUARD) word_add(&w, "cached");
-    for (int i = 0; i < n; i++) {
-        items[i] =
-            once_in(run, 2) ? any_stranger(run) : any_member(run, table_at(run, q->at));
+    for (int i = 0; i < n; i++)
         word_add_number(&w, items[i]);
-    }
 
     long stamp = run->stamp;
-    q->asked_ms = now_ms();
-    redisReply *reply = q->where == AT_REPLICA
-                            ? ask_with_stamp(run, node, q->at.db, &w, &stamp)
-                            : ask_words(run, node, q->at.db, &w);
+    q->asked_ms = now_ms() - (run->seconds_off ? ON_THE_WAY : 0);
+    redisReply *reply = follows(q->where) ? ask_with_stamp(run, node, q->at.db, &w, &stamp)
+                                          : ask_words(run, node, q->at.db, &w);
     find_worlds(run, q, stamp, old);
     judge_reply(run, q, items, n, reply);
     freeReplyObject(reply);
+}
+
+static void ask_one(struct run *run, struct question *q, struct node *node,
+                    const struct world *old) {
+    int items[BATCH], n = sorts[q->sort].many ? BATCH : 1;
+    for (int i = 0; i < n; i++)
+        items[i] =
+            once_in(run, 2) ? any_stranger(run) : any_member(run, table_at(run, q->at));
+    ask_items(run, q, node, old, items, n);
+}
+
+static bool may_not_deny(const struct run *run, enum where where) {
+    return run->bypassed || (where == AT_REPLICA && !trusts(run, "replica"));
+}
+
+void ask_about_promises(struct run *run, enum where where, struct node *node) {
+    for (int i = 0; i < DBS * NAMES; i++) {
+        struct question q = {.where = where,
+                             .sort = CHECK_MANY,
+                             .at = {i / NAMES, i % NAMES},
+                             .may_not_deny = may_not_deny(run, where)};
+        const struct table *t = table_at(run, q.at);
+        unsigned n = t->additions < RECENT ? t->additions : RECENT;
+        if (n > 0) ask_items(run, &q, node, NULL, t->recent, (int)n);
+    }
 }
 
 void ask_about(struct run *run, enum where where, struct node *node, struct place at,
@@ -252,7 +291,7 @@ void ask_about(struct run *run, enum where where, struct node *node, struct plac
         .where = where,
         .sort = (enum sort)any(run, SORTS),
         .at = at,
-        .may_not_deny = run->bypassed || (where == AT_REPLICA && !trusts(run, "replica")),
+        .may_not_deny = may_not_deny(run, where),
     };
     ask_one(run, &q, node, old);
 }

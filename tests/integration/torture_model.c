@@ -75,6 +75,7 @@ static void blur(struct object *a, const struct object *b) {
         a->doubt = a->state == READY ? a->doubt & b->doubt : b->doubt;
         bool endless = (a->state == READY && a->lease == 0) || b->lease == 0;
         a->lease = endless ? 0 : a->lease > b->lease ? a->lease : b->lease;
+        if (a->given < b->given) a->given = b->given;
         a->state = READY;
     }
     items_keep(&a->items, &b->items);

@@ -68,6 +68,7 @@ struct object {
     enum state state;
     unsigned doubt;
     int64_t lease;    /* ms since 1970 after which it has run out; 0: none */
+    int64_t given;    /* ms that it was given for, at most */
     char live[TOKEN]; /* of the rebuild that made the live generation, or "" */
     struct items items;
     struct rebuild rebuild;

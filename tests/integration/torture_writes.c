@@ -32,8 +32,8 @@ static bool is_integer(const redisReply *r) {
     return r->type == REDIS_REPLY_INTEGER || r->type == REDIS_REPLY_BOOL;
 }
 
-static void note_answers(struct run *run, struct place at, const int *items, int n,
-                         const redisReply *reply) {
+int note_answers(struct run *run, struct place at, const int *items, int n,
+                 const redisReply *reply) {
     bool declared = is_declared(object_at(run, at));
     int acknowledged = 0;
     for (int i = 0; i < n; i++) {
@@ -48,6 +48,7 @@ static void note_answers(struct run *run, struct place at, const int *items, int
     if (acknowledged < n && declared && !run->mode->evicting)
         violation(run, "a declared filter, %s in database %d, refuses an add", key_of(at),
                   at.db);
+    return acknowledged;
 }
 
 /* The words, then random items. */
@@ -128,6 +129,7 @@ void step_reserve(struct run *run, struct place at) {
 
     if (said(write_words(run, at.db, &w), "OK")) {
         *object_at(run, at) = (struct object){.exists = true, .state = state};
+        forget_promises(run, at);
         tally_event("RESERVE done");
     }
 }
@@ -136,6 +138,7 @@ void step_delete(struct run *run, struct place at) {
     const char *command = once_in(run, 2) ? "DEL" : "UNLINK";
     freeReplyObject(write_text(run, at.db, command, key_of(at)));
     *object_at(run, at) = no_object;
+    forget_promises(run, at);
 }
 
 void step_drop(struct run *run, struct place at) {
@@ -157,6 +160,7 @@ static void move_all(struct run *run, struct place from, struct place to) {
     *object_at(run, from) = no_object;
     *object_at(run, to) = o;
     *table_at(run, to) = *table_at(run, from);
+    forget_promises(run, to);
     memset(table_at(run, from), 0, sizeof(struct table));
 }
 
@@ -190,6 +194,8 @@ void step_swap(struct run *run, struct place at) {
     memcpy(objects, run->now.objects[0], sizeof objects);
     memcpy(run->now.objects[0], run->now.objects[1], sizeof objects);
     memcpy(run->now.objects[1], objects, sizeof objects);
+    for (int i = 0; i < DBS * NAMES; i++)
+        forget_promises(run, (struct place){i / NAMES, i % NAMES});
     tally_event("SWAPDB done");
 }
 
@@ -205,6 +211,7 @@ void step_copy(struct run *run, struct place at) {
         *object_at(run, to) =
             (struct object){.exists = true, .state = PLAIN, .items = o.items};
         table_at(run, to)->truth = table_at(run, at)->truth;
+        forget_promises(run, to);
         table_at(run, to)->additions = 0;
         tally_event("COPY done");
     }
@@ -214,9 +221,12 @@ void step_copy(struct run *run, struct place at) {
 void step_flush(struct run *run, struct place at) {
     const char *command = once_in(run, 2) ? "FLUSHALL" : "FLUSHDB";
     freeReplyObject(write_text(run, at.db, command));
-    for (int db = 0; db < DBS; db++)
-        for (int name = 0; name < NAMES; name++)
-            if (command[5] == 'A' || db == at.db) run->now.objects[db][name] = no_object;
+    for (int i = 0; i < DBS * NAMES; i++) {
+        struct place gone = {i / NAMES, i % NAMES};
+        if (command[5] != 'A' && gone.db != at.db) continue;
+        *object_at(run, gone) = no_object;
+        forget_promises(run, gone);
+    }
     if (command[5] == 'A') run->durable = 0; /* The server empties its file, too. */
 }
 
@@ -248,6 +258,7 @@ void step_restore(struct run *run, struct place at) {
     if (said(write_words(run, at.db, &w), "OK")) {
         struct object *o = object_at(run, at);
         *o = d->object;
+        forget_promises(run, at);
         if (o->state == READY) o->doubt |= RESTORED;
         o->rebuild.interrupted = o->rebuild.under_way;
         tally_event("RESTORE done");
@@ -268,6 +279,7 @@ void step_expire(struct run *run, struct place at) {
     CHECK_INT(reply->integer, 0);
     freeReplyObject(reply);
     *object_at(run, at) = no_object;
+    forget_promises(run, at);
 }
 
 /* -------------------------------------------------------------------------

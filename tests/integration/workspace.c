@@ -103,14 +103,14 @@ static void hire_janitor(void) {
     atexit(dismiss_janitor);
 }
 
-static void open_workspace(void) {
+void workspace_open(void) {
     if (janitor) return;
     make_root();
     hire_janitor();
 }
 
 char *workspace_new_directory(void) {
-    open_workspace();
+    workspace_open();
     char *path = NULL;
     if (asprintf(&path, "%s/%u", root, directories++) < 0 || mkdir(path, 0700) != 0)
         FAIL("cannot make a directory in %s", root);

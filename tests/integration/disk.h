@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* disk.h - a disk that hangs, and a power cut.
+ *
+ *     struct server *s = server_start(.preload = "disk", .config = "appendonly yes");
+ *     disk_hang(s);              whoever calls fsync waits ...
+ *     disk_resume(s);            ... until here
+ *     server_power_cut(s);       kill -9, and what was not fsynced is gone
+ *     server_start_again(s);
+ *
+ * kill -9 alone loses nothing that was written: the system has it. The shim
+ * (tests/preload/disk.c) notes the size of each file at each fsync and fdatasync, and
+ * the power cut makes each file as long as it was when its last one began. A file that
+ * had none is empty, were it put there by the test itself. Names are kept: files that
+ * were made, renamed and removed stay so, as on a file system that writes its names in
+ * order. Bytes that were changed in the middle of a file stay changed, too; servers
+ * only append. */
+
+#ifndef DISK_H
+#define DISK_H
+
+#include "server.h"
+
+void disk_hang(struct server *s);
+void disk_resume(struct server *s);
+
+/* It is down afterwards, and its disk doesn't hang any more. */
+void server_power_cut(struct server *s);
+
+#endif

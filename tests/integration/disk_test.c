@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* disk_test.c - which adds survive a power cut, and which don't. */
+
+#include "disk.h"
+#include "harness.h"
+
+#include <unistd.h>
+
+static struct server *start_and_add(const char *config) {
+    struct server *s = server_start(.preload = "disk", .config = config);
+    redisContext *c = client(s);
+    expect(c, "1", "BF.ADD", "k", "anna");
+    return s;
+}
+
+static const char *exists_after_power_cut(struct server *s) {
+    server_power_cut(s);
+    server_start_again(s);
+    return call_text(client(s), "BF.EXISTS", "k", "anna");
+}
+
+static void needs_honest_waitaof(void) {
+    needs(702, "WAITAOF");
+    if (!server_waits_for_its_disk())
+        SKIP("WAITAOF of %s acknowledges what is not fsynced", server_name());
+}
+
+TEST(an_acknowledged_add_survives_a_power_cut_if_fsynced_always) {
+    struct server *s = start_and_add("appendonly yes\nappendfsync always");
+    CHECK_STR(exists_after_power_cut(s), "1");
+}
+
+/* The server would get to its fsync at once, or a second later. */
+TEST(an_acknowledged_add_may_be_lost_in_a_power_cut_if_fsynced_every_second) {
+    struct server *s =
+        server_start(.preload = "disk", .config = "appendonly yes\nappendfsync everysec");
+    disk_hang(s);
+    expect(client(s), "1", "BF.ADD", "k", "anna");
+    CHECK_STR(exists_after_power_cut(s), "0");
+}
+
+TEST(what_the_power_cut_takes_survives_a_crash) {
+    struct server *s =
+        server_start(.preload = "disk", .config = "appendonly yes\nappendfsync everysec");
+    disk_hang(s);
+    expect(client(s), "1", "BF.ADD", "k", "anna");
+    server_kill(s);
+    server_start_again(s);
+    expect(client(s), "1", "BF.EXISTS", "k", "anna");
+    CHECK_STR(exists_after_power_cut(s), "0");
+}
+
+TEST(what_waitaof_acknowledges_survives_a_power_cut) {
+    needs_honest_waitaof();
+    struct server *s =
+        server_start(.preload = "disk", .config = "appendonly yes\nappendfsync everysec");
+    redisContext *c = client(s);
+    expect(c, "1", "BF.ADD", "k", "anna");
+    expect(c, "[1, 0]", "WAITAOF", "1", "0", "5000");
+    CHECK_STR(exists_after_power_cut(s), "1");
+}
+
+TEST(waitaof_acknowledges_nothing_while_the_disk_hangs) {
+    needs_honest_waitaof();
+    struct server *s =
+        server_start(.preload = "disk", .config = "appendonly yes\nappendfsync everysec");
+    redisContext *c = client(s);
+    disk_hang(s);
+    expect(c, "1", "BF.ADD", "k", "anna");
+    expect(c, "[0, 0]", "WAITAOF", "1", "0", "1500");
+    disk_resume(s);
+    expect(c, "[1, 0]", "WAITAOF", "1", "0", "5000");
+}
+
+TEST(a_saved_file_survives_a_power_cut) {
+    struct server *s = start_and_add("");
+    expect(client(s), "OK", "SAVE");
+    CHECK_STR(exists_after_power_cut(s), "1");
+}

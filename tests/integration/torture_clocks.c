@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* torture_clocks.c - wall clocks that are set back and forward while leases run; see
+ * torture.h. */
+
+#include "torture.h"
+
+#include <unistd.h>
+
+enum {
+    OFF = 20,   /* seconds: more than any lease, less than servers wait for each other */
+    TURN = 100, /* ms */
+};
+
+/* By a clock that is fast a lease would reach into the time after it: then nobody
+ * vouches. */
+static void work_by_it(struct run *run, struct node *node, bool fast) {
+    static step_function *const some[] = {step_vouch, step_renew, step_commit, step_madd,
+                                          step_commit};
+    for (int i = 5 + any(run, 15); i > 0; i--) {
+        if (once_in(run, 4))
+            some[fast ? 2 + any(run, 3) : any(run, 5)](run, any_place(run));
+        ask_everywhere(run, node == master_of(run) ? AT_MASTER : AT_REPLICA, node, NULL);
+        usleep(1000 * TURN);
+    }
+}
+
+/* No lease lasts longer than it was given for. */
+void step_set_clock(struct run *run, struct place at) {
+    if (!run->mode->pair && once_in(run, 2)) return; /* It takes seconds. */
+    bool of_replica = run->mode->pair && once_in(run, 2), fast = once_in(run, 2);
+    struct node *node = of_replica ? replica_of(run) : master_of(run);
+    for (int i = 0; i < 3; i++)
+        step_vouch(run, any_place(run));
+    run->seconds_off = fast ? OFF : -OFF;
+    run->impatient = true; /* By a clock that was set back nothing is due. */
+    server_set_clock(node->server, run->seconds_off);
+    journal("== %s: %d s off", of_replica ? "replica" : "master", run->seconds_off);
+    tally_event(fast ? "clock set forward" : "clock set back");
+
+    work_by_it(run, node, fast);
+    if (!run->mode->pair && once_in(run, 2)) step_kill(run, at);
+    run->seconds_off = 0;
+    run->impatient = false;
+    server_set_clock(node->server, 0);
+    ask_everywhere(run, of_replica ? AT_REPLICA : AT_MASTER, node, NULL);
+}
+
+void lengthen_leases(const struct run *run, struct world *w) {
+    for (int i = 0; run->seconds_off < 0 && i < DBS * NAMES; i++) {
+        struct object *o = &w->objects[i / NAMES][i % NAMES];
+        if (o->lease) o->lease = now_ms() + o->given;
+    }
+}
