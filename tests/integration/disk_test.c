@@ -2,7 +2,6 @@
 
 /* disk_test.c - which adds survive a power cut, and which don't. */
 
-#include "disk.h"
 #include "harness.h"
 
 #include <unistd.h>

@@ -9,6 +9,8 @@
  *     wait.h     WAIT_UNTIL, replicas, BGSAVE, BGREWRITEAOF
  *     dump.h     SCANDUMP and LOADCHUNK of whole filters
  *     refusal.h  expect_refusal: refused, and nothing changed
+ *     proxy.h    a line between replica and master that can be bad
+ *     disk.h     a disk that hangs, a power cut
  *     product.h  which server this is; needs(700, "functions")
  *
  * workspace.h, below them, sees to it that nothing outlives the test program.
@@ -35,8 +37,10 @@
 
 #include "../check.h"
 #include "client.h"
+#include "disk.h"
 #include "dump.h"
 #include "product.h"
+#include "proxy.h"
 #include "refusal.h"
 #include "render.h"
 #include "server.h"

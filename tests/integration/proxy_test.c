@@ -4,7 +4,6 @@
 
 #include "harness.h"
 #include "files.h"
-#include "proxy.h"
 
 #include <unistd.h>
 

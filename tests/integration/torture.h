@@ -60,7 +60,6 @@
 #define TORTURE_H
 
 #include "harness.h"
-#include "proxy.h"
 #include "torture_model.h"
 
 struct place {

@@ -3,7 +3,6 @@
 /* torture_events.c - what happens to servers: crashes, restarts, power cuts, files;
  * see torture.h. */
 
-#include "disk.h"
 #include "torture.h"
 #include "workspace.h"
 
