@@ -27,6 +27,7 @@ void server_look_around(RedisModuleCtx *ctx) {
                      : NULL;
     server.is_valkey = resolve("ValkeyModule_GetServerVersion", &valkey_version);
     server.plain_settings = version >= REDIS_8 && !server.is_valkey;
+    server.waitaof_is_true = version >= REDIS_8 && !server.is_valkey;
     server.tells_of_slots = version >= REDIS_8_4 && !server.is_valkey;
     server.knows_unlink = methods >= TYPE_METHODS_OF_6_2;
     server.notification_class = methods >= TYPE_METHODS_OF_6_2 ? REDISMODULE_NOTIFY_MODULE

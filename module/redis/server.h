@@ -19,6 +19,8 @@ struct server {
     bool plain_settings;    /* settings appear without the module's name before them; until
                                they are registered: they should */
     bool tells_of_slots;    /* there are events of slots that it moves: Redis from 8.4 on */
+    bool waitaof_is_true;   /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
+                               Valkey and Redict up to a second more */
     bool knows_unlink;      /* it calls a type's unlink, from 6.2 on */
     int notification_class; /* of keyspace events by modules */
 

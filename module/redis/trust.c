@@ -130,7 +130,7 @@ static void warn_if(bool holds, enum warning warning, unsigned *found) {
 static unsigned find_warnings(const struct facts *f) {
     unsigned found = 0;
     if (node.trust & DOUBT_RESTART) {
-        bool unwatched = f->aof && !f->waits_for_aof;
+        bool unwatched = f->aof && !(f->waits_for_aof && server.waitaof_is_true);
         warn_if(!f->aof, WITHOUT_AOF, &found);
         warn_if(unwatched && !f->always, WITHOUT_FSYNC, &found);
         warn_if(unwatched && f->spares_rewrites, WITHOUT_FSYNC_ON_REWRITE, &found);

@@ -3,6 +3,7 @@
 /* beat_test.c - when a replica believes itself: not by its link, but by its master's word. */
 
 #include "harness.h"
+#include "proxy.h"
 #include "states.h"
 
 #define TRUST_REPLICAS "bf-trust replica,failover"
@@ -39,6 +40,16 @@ static void denies_none_until_it_believes_itself(redisContext *r, long last) {
     CHECK_INT(denied(r, last - FEW, last), 0);
 }
 
+static redisContext *restart_as_replica(struct server *s, int master_port) {
+    char config[64];
+    snprintf(config, sizeof config, "save ''\nreplicaof 127.0.0.1 %d", master_port);
+    s->options.config = config;
+    server_kill(s);
+    server_start_again(s);
+    s->options.config = NULL;
+    return client(s);
+}
+
 static void start_pair(struct server *s[2], redisContext *c[2]) {
     s[0] = server_start(.config = MASTER);
     s[1] = server_start(.config = "save ''", .module_args = TRUST_REPLICAS);
@@ -49,31 +60,38 @@ static void start_pair(struct server *s[2], redisContext *c[2]) {
     follow(c[1], s[0]);
 }
 
-static redisContext *restart_as_replica(struct server *s, const struct server *master) {
-    char config[64];
-    snprintf(config, sizeof config, "save ''\nreplicaof 127.0.0.1 %d", master->port);
-    s->options.config = config;
-    server_kill(s);
-    server_start_again(s);
-    s->options.config = NULL;
-    return client(s);
-}
-
 /* Acknowledges items, and starts again from a file that lacks them. */
-static redisContext *forget_and_restart(struct server *s[2], redisContext *c[2]) {
+static redisContext *forget_and_restart(struct server *s[2], redisContext *c[2], long items,
+                                        int master_port) {
     expect(c[1], "OK", "SAVE");
-    add_numbers(c[0], "k", 0, MANY);
-    expect(c[0], "1", "WAIT", "1", "20000");
-    return restart_as_replica(s[1], s[0]);
+    add_numbers(c[0], "k", 0, items);
+    const char *all = info_text(c[0], "replication", "connected_slaves");
+    expect(c[0], all, "WAIT", all, "20000");
+    return restart_as_replica(s[1], master_port);
 }
 
 TEST(a_replica_that_starts_from_an_older_file_denies_nothing_that_it_had_acknowledged) {
     struct server *s[2];
     redisContext *c[2];
     start_pair(s, c);
-    redisContext *r = forget_and_restart(s, c);
+    redisContext *r = forget_and_restart(s, c, MANY, s[0]->port);
     denies_none_until_it_believes_itself(r, MANY);
     CHECK_INT(info_int(c[0], "stats", "sync_full"), 1);
+}
+
+/* Beats for others are in the backlog, too, and come for seconds. */
+TEST(a_slow_line_brings_no_belief_before_it_brings_the_items) {
+    struct server *s[2];
+    redisContext *c[2];
+    start_pair(s, c);
+    redisContext *other = client(server_start());
+    follow(other, s[0]);
+    struct proxy *line = proxy_start_transparent(s[0]->port);
+    proxy_slow(line, 100000);
+    redisContext *r = forget_and_restart(s, c, MANY / 20, proxy_port(line));
+    denies_none_until_it_believes_itself(r, MANY / 20);
+    CHECK(proxy_is_transparent(line));
+    CHECK_INT(info_int(c[0], "stats", "sync_full"), 2);
 }
 
 /* Promoted while it catches up, it lacks the rest for good. */
@@ -81,7 +99,7 @@ TEST(a_replica_that_is_promoted_before_a_beat_counts_as_restarted) {
     struct server *s[2];
     redisContext *c[2];
     start_pair(s, c);
-    redisContext *r = forget_and_restart(s, c);
+    redisContext *r = forget_and_restart(s, c, MANY, s[0]->port);
     WAIT_UNTIL(strcmp(info_text(r, "replication", "master_link_status"), "up") == 0);
     expect(r, "OK", "REPLICAOF", "NO", "ONE");
     CHECK_INT(denied(r, MANY - FEW, MANY), 0);

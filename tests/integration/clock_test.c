@@ -128,7 +128,7 @@ TEST(a_lease_ends_on_a_replica_by_its_own_clocks) {
     follow(r, master);
     expect(m, "1", "BF.ADD", "k", "anna");
     expect(m, "OK", "BF.READY", "k", "EX", "1000");
-    wait_for_replica(m, r);
+    wait_for_belief(r, "k");
     show_another_hour(replica, r, "k");
     CHECK_STR(said_of(r, "k"), "unknown");
     CHECK_STR(said_of(m, "k"), "absent");
