@@ -105,16 +105,37 @@ static void send_beat(RedisModuleCtx *ctx) {
     RedisModule_Free(lines);
 }
 
-void beat_tick(RedisModuleCtx *ctx) {
+static void send_if_due(RedisModuleCtx *ctx) {
     bool paused = RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
     if (!node.replica && !paused && stats_declared_filters() > 0) send_beat(ctx);
+}
+
+/* To the server a beat is a change, and by default it saves after a hundred of them in 300
+ * seconds. Where there are no others, one in so many is sent. */
+#define IDLE_TICKS 4
+
+static bool may_wait(RedisModuleCtx *ctx) {
+    static unsigned long long last;
+    static unsigned waited;
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
+    unsigned long long changes =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "rdb_changes_since_last_save", NULL);
+    RedisModule_FreeServerInfo(ctx, info);
+    bool idle = changes == last || changes == last + 1; /* the beat */
+    last = changes;
+    waited = idle && settings.max_lag == 0 && waited + 1 < IDLE_TICKS ? waited + 1 : 0;
+    return waited > 0;
+}
+
+void beat_tick(RedisModuleCtx *ctx) {
+    if (stats_declared_filters() > 0 && !may_wait(ctx)) send_if_due(ctx);
 }
 
 static unsigned hurries; /* so many beats are still to be sent soon */
 
 static void hurry(RedisModuleCtx *ctx, void *data) {
     (void)data;
-    beat_tick(ctx);
+    send_if_due(ctx);
     if (hurries > 0 && --hurries > 0) RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
 }
 

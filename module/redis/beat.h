@@ -4,7 +4,8 @@
  * A link that is up tells nothing of what has come through it: a replica that starts from an
  * older file is connected seconds before it has again what it once acknowledged, and one
  * whose master is a replica itself is no replica that WAIT counts. So a master says once a
- * second, while it has filters that are loading or ready, who is following it:
+ * second, while it has filters that are loading or ready, who is following it (once in four
+ * seconds while nothing else is written, unless bf-max-lag is set there):
  *
  *     BF.BEAT ms end [end ...]      to replicas, never to the AOF
  *
