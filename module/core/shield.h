@@ -17,8 +17,9 @@
  *
  * Nothing else leads to the third column: no write, load, restart or change of role.
  *
- * Doubt costs no scan and no write. Three numbers of the process, its era, go up with each
- * restart and failover, and with each file that ends too early; vouching stamps a filter with them, and an older stamp is doubt.
+ * Doubt costs no scan. Three numbers of the process, its era, go up with each restart,
+ * each promotion and each file that stops too early; vouching stamps a filter with them,
+ * and an older stamp is doubt. Only the end of a lease is noted in the filter itself.
  * In stored forms doubt is a set of bits instead, and what is loaded is stamped with the
  * era in which it came: a file that was read ends in the next one.
  *
@@ -52,9 +53,10 @@ enum state {
 enum doubt {
     DOUBT_RESTART = 1,  /* it was loaded from disk: adds may have come later */
     DOUBT_FAILOVER = 2, /* this node was promoted: adds may not have reached it */
-    DOUBT_RESTORE = 4,  /* it was dumped, or its file ended, and restored some time later */
-    DOUBT_ALARM = 8,    /* of a rebuild only: somebody lost an add after it began */
-    DOUBT_LEASE = 16, /* its lease was seen to have ended; nobody can be trusted with it */
+    DOUBT_RESTORE =
+        4,            /* it was dumped, or its file stopped, and restored some time later */
+    DOUBT_ALARM = 8,  /* of a rebuild only: somebody lost an add after it began */
+    DOUBT_LEASE = 16, /* its lease was seen to have ended; bf-trust has no word for it */
     DOUBT_ALL = 0xff,
 };
 #define DOUBT_REBUILD_SHIFT 8

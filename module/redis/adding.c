@@ -16,15 +16,15 @@
 /* What replicas are told of so many items fits on the stack. */
 #define FEW 512
 
-/* A repeat of what was received before, and changed nothing. */
+/* Whether these items were counted before and changed nothing now. */
 static bool is_repeat(const struct adding *a, size_t up_to) {
     uint64_t received = a->v->standing.rebuild_received;
     return a->has_at && (uint64_t)a->at + up_to <= received &&
            !memchr(a->effect + a->told, 1, up_to - a->told);
 }
 
-/* The same for a LOAD. With AT the parts say where they begin, so that replicas count as
- * is counted here. Returns how many items are sent. */
+/* Sends on the items of a LOAD, and returns how many. With AT each part says where it
+ * begins, so that a replica's count ends as ours does. */
 static size_t tell_rebuild(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     bool as_it_is = a->told == 0 && up_to == a->n;
@@ -43,7 +43,7 @@ static inline void tell(struct adding *a, size_t up_to) {
         a->changed += tell_rebuild(a, up_to);
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
-        bool all = node_sends_all(a->v) && !server_is_followed(a->ctx);
+        bool all = node_sends_all(a->ctx, a->v);
         a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
                                       a->effect + a->told, n, all, as_it_is);
     }

@@ -2,53 +2,80 @@
 #include "adrift.h"
 
 #include "commands.h"
+#include "node.h"
 #include "reply.h"
+#include "stats.h"
 
-#define PAUSED_MS 1
+#define PAUSED_MS    1
+#define REPEAT_TICKS 30
 
-static bool is_so, is_noted; /* now, and in the file */
-static bool due;             /* a timer will see to it */
-static bool loaded;          /* what the file said last */
+static bool adrift, noted; /* now; in the file, as far as this process wrote it */
+static bool started;       /* from a file that ends adrift, which is to be noted */
+static bool timer_set;     /* a note is due */
+static bool file_adrift;   /* what the file that is loaded said last */
 
-/* Not while clients are paused, when nothing may be sent, and not from an event. */
-static void note(RedisModuleCtx *ctx, void *data) {
-    (void)data;
-    if (RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic()) {
-        RedisModule_CreateTimer(ctx, PAUSED_MS, note, NULL);
-        return;
-    }
-    due = false;
-    if (is_noted == is_so) return;
-    is_noted = is_so;
-    RedisModule_Replicate(server.ctx ? server.ctx : ctx, "BF.ADRIFT", "Rc",
-                          is_so ? "1" : "0");
+static void note(RedisModuleCtx *ctx, const char *what) {
+    RedisModule_Replicate(server_quiet(ctx), "BF.ADRIFT", "Rc", what);
 }
 
-void adrift_set(RedisModuleCtx *ctx, bool adrift) {
-    is_so = adrift;
-    if (is_so != is_noted && !due) due = RedisModule_CreateTimer(ctx, 0, note, NULL);
+/* Without an AOF a note would only count as a change of the data. */
+static bool has_aof(RedisModuleCtx *ctx) {
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
+    bool has = RedisModule_ServerInfoGetFieldUnsigned(info, "aof_enabled", NULL) == 1;
+    RedisModule_FreeServerInfo(ctx, info);
+    return has;
+}
+
+/* Not from an event, and not while clients are paused, when nothing may be sent. */
+static void write_notes(RedisModuleCtx *ctx, void *data) {
+    (void)data;
+    if (server_is_paused()) {
+        RedisModule_CreateTimer(ctx, PAUSED_MS, write_notes, NULL);
+        return;
+    }
+    timer_set = false;
+    if (!has_aof(ctx)) return;
+    if (started) note(ctx, "2");
+    started = false;
+    if (noted != adrift) note(ctx, adrift ? "1" : "0");
+    noted = adrift;
+}
+
+static void write_soon(RedisModuleCtx *ctx) {
+    if (!timer_set) RedisModule_CreateTimer(ctx, 0, write_notes, NULL);
+    timer_set = true;
+}
+
+void adrift_set(RedisModuleCtx *ctx, bool is_adrift) {
+    adrift = is_adrift;
+    if (adrift != noted) write_soon(ctx);
 }
 
 void adrift_tick(RedisModuleCtx *ctx) {
-    if (!is_so) return;
-    is_noted = false;
-    adrift_set(ctx, true);
+    static unsigned ticks;
+    if (!adrift || stats_declared_filters() == 0 || ++ticks % REPEAT_TICKS != 0) return;
+    noted = false;
+    write_soon(ctx);
 }
 
 void adrift_loading(void) {
-    is_so = is_noted = loaded = false;
+    adrift = noted = started = file_adrift = false;
 }
 
-bool adrift_was_loaded(void) {
-    return loaded;
+bool adrift_loaded(RedisModuleCtx *ctx) {
+    started = file_adrift;
+    if (started) write_soon(ctx);
+    return started;
 }
 
-/* BF.ADRIFT 1 | 0
- * From an AOF: the replica whose file it is had lost its master, or had it again. */
+/* BF.ADRIFT 0 | 1 | 2
+ * From an AOF: what is noted there. */
 int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return reply_wrong_arity(ctx);
     if (!server_is_followed(ctx))
         return reply_error(ctx, "ERR only an append-only file says this");
-    loaded = RedisModule_StringPtrLen(argv[1], NULL)[0] == '1';
+    char what = RedisModule_StringPtrLen(argv[1], NULL)[0];
+    file_adrift = what == '1';
+    if (what == '2') node_came_from_old_file();
     return reply_ok(ctx);
 }

@@ -16,7 +16,8 @@
 /* An address as CLIENT LIST has it: [IPv6]:port at the longest. */
 #define END_MAX (INET6_ADDRSTRLEN + 8)
 
-/* A replica that has come acknowledges within a second or two: so often, so soon. */
+/* A replica acknowledges within a second or two of its coming: for that time beats are more
+ * frequent. */
 #define HURRIES  20
 #define HURRY_MS 100
 
@@ -87,14 +88,12 @@ static bool names_nobody(void) {
     return moving || (moved_at && server_steady_ms() - moved_at < HEARSAY_MS);
 }
 
-/* Through the context of no command: in one that has its own, 6.0 wraps what is sent in a
- * MULTI, which would go into the AOF too. */
 static void send_beat(RedisModuleCtx *ctx) {
     char *lines = connections(ctx, "replica");
     RedisModuleString **ends = RedisModule_Alloc(count_lines(lines) * sizeof *ends);
     size_t n = read_ends(ctx, lines, ends);
     long long now = RedisModule_Milliseconds();
-    RedisModuleCtx *out = server.ctx ? server.ctx : ctx;
+    RedisModuleCtx *out = server_quiet(ctx);
     if (n > 0 && names_nobody())
         RedisModule_Replicate(out, "BF.BEAT", "Alc", now, "-");
     else if (n > 0)
@@ -106,8 +105,8 @@ static void send_beat(RedisModuleCtx *ctx) {
 }
 
 static void send_if_due(RedisModuleCtx *ctx) {
-    bool paused = RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
-    if (!node.replica && !paused && stats_declared_filters() > 0) send_beat(ctx);
+    if (!node.replica && !server_is_paused() && stats_declared_filters() > 0)
+        send_beat(ctx);
 }
 
 /* To the server a beat is a change, and by default it saves after a hundred of them in 300
@@ -140,14 +139,15 @@ static void hurry(RedisModuleCtx *ctx, void *data) {
 }
 
 void beat_hurry(RedisModuleCtx *ctx) {
+    if (hurries == 0) RedisModule_CreateTimer(ctx, 0, hurry, NULL);
     hurries = HURRIES;
-    RedisModule_CreateTimer(ctx, 0, hurry, NULL);
 }
 
 void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
     moving = is_moving;
     moved_at = server_steady_ms();
-    beat_hurry(ctx);
+    hurries = HURRIES;
+    RedisModule_CreateTimer(ctx, 0, hurry, NULL); /* at once */
 }
 
 /* ---- at a replica ---- */
@@ -156,12 +156,12 @@ static struct {
     int64_t up_at;       /* when the link came up: Unix time in ms */
     int64_t sent, heard; /* the last beat on it: Unix time of the master; steady clock */
     bool any, named;     /* there was one; one that named this end */
-} link;
+} from_master;
 static bool since_loading;
 
 void beat_link_changed(bool up) {
-    memset(&link, 0, sizeof link);
-    if (up) link.up_at = RedisModule_Milliseconds();
+    memset(&from_master, 0, sizeof from_master);
+    if (up) from_master.up_at = RedisModule_Milliseconds();
 }
 
 void beat_loading(void) {
@@ -173,20 +173,21 @@ bool beat_since_loading(void) {
     return since_loading;
 }
 
-/* For whom WAIT doesn't count there are the clocks. */
+/* With bf-max-lag, a replica that no beat names goes by the clocks. */
 static bool is_named(void) {
-    return link.named || (settings.max_lag > 0 && link.sent >= link.up_at);
+    return from_master.named ||
+           (settings.max_lag > 0 && from_master.sent >= from_master.up_at);
 }
 
 static bool is_old(void) {
     int64_t limit = 1000 * settings.max_lag;
-    return limit > 0 && (server_steady_ms() - link.heard > limit ||
-                         RedisModule_Milliseconds() - link.sent > limit);
+    return limit > 0 && (server_steady_ms() - from_master.heard > limit ||
+                         RedisModule_Milliseconds() - from_master.sent > limit);
 }
 
-enum beat beat_state(void) {
-    if (!link.any || is_old()) return BEAT_LATE;
-    return is_named() ? BEAT_HEARD : BEAT_UNNAMED;
+enum belief beat_belief(void) {
+    if (!from_master.any || is_old()) return NOT_HEARD;
+    return is_named() ? BELIEVED : NOT_NAMED;
 }
 
 static bool write_end(const struct sockaddr_storage *address, char end[END_MAX]) {
@@ -230,10 +231,10 @@ int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!server_is_followed(ctx)) return reply_error(ctx, "ERR only a master says this");
     if (RedisModule_StringToLongLong(argv[1], &sent) != REDISMODULE_OK)
         return reply_ok(ctx);
-    link.any = true;
-    link.sent = sent;
-    link.heard = server_steady_ms();
-    link.named = names_us(ctx, argv + 2, argc - 2);
+    from_master.any = true;
+    from_master.sent = sent;
+    from_master.heard = server_steady_ms();
+    from_master.named = names_us(ctx, argv + 2, argc - 2);
     since_loading = since_loading || is_named();
     return reply_ok(ctx);
 }

@@ -17,9 +17,10 @@
  *              add add | beat (others) add add ... ACK  beat (it is named)
  *                                                         ^ here it believes itself
  *
- * A beat in the backlog, and one meant for another, don't name this end of this connection.
- * One that does was sent while the connection stood, and all that was acknowledged before
- * stands before it in the stream. No clock is needed for that.
+ * A beat in the backlog, or one meant for another, names another connection's end (but
+ * ports can come again: see the README). One that names this end was sent while the
+ * connection stood, and all that was acknowledged before stands before it in the stream. No
+ * clock is needed for that.
  *
  * While slots move to another master nobody is named ("-"): what that one acknowledges never
  * comes here. A replica of a replica is never named, nor is one behind a proxy or an address
@@ -31,12 +32,12 @@
 
 #include "server.h"
 
-/* For a replica: why it can't say what its master would.
+/* How a replica stands with its master's beats. Only BELIEVED may deny.
  *
- *     BEAT_LATE      none has come since the link came up, or for longer than bf-max-lag
- *     BEAT_UNNAMED   some have come, but they don't name it */
-enum beat { BEAT_HEARD, BEAT_LATE, BEAT_UNNAMED };
-enum beat beat_state(void);
+ *     NOT_HEARD   none has come since the link came up, or for longer than bf-max-lag
+ *     NOT_NAMED   some have come, but the last doesn't name it */
+enum belief { BELIEVED, NOT_HEARD, NOT_NAMED };
+enum belief beat_belief(void);
 
 /* Whether there was a beat to be believed since this process has loaded data. */
 bool beat_since_loading(void);

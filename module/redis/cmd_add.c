@@ -11,9 +11,9 @@
 /* Answers of so many items fit on the stack. */
 #define FEW 512
 
-/* Finds the filter, or makes it: as BF.INSERT says, else by the settings. Where a missing
- * filter denies nothing, one that an add makes doesn't either, whoever sends it: the master
- * may have the filter that was lost here. Without items it was made there, as here. False
+/* Finds the filter or makes it, as BF.INSERT says or otherwise by the settings. Unless
+ * bf-missing-key is absent, a filter made by an add is loading, also when the master sends
+ * the add: the filter may have been lost here. One made without items keeps its wish. False
  * if it replied an error. */
 static bool find_or_create(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->v)) return false;

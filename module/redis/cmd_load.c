@@ -14,7 +14,7 @@
 #include "replicate.h"
 #include "reply.h"
 
-static bool is_meant(const struct chain *c, const struct wish *wish) {
+static bool has_wish(const struct chain *c, const struct wish *wish) {
     const struct secret *seed = wish->seed;
     return c->secret.k0 == seed[0].k0 && c->secret.k1 == seed[0].k1 &&
            c->secret2.k0 == seed[1].k0 && c->secret2.k1 == seed[1].k1 &&
@@ -33,7 +33,7 @@ enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
     if (status < 0) return status;
 
     struct value *v = NULL;
-    if (wish && !is_meant(c, wish)) status = BLOOM_CORRUPT;
+    if (wish && !has_wish(c, wish)) status = BLOOM_CORRUPT;
     if (status >= 0 && !server_is_followed(ctx))
         status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
     if (status >= 0) status = chain_take_arrays(c);

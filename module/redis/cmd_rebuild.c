@@ -135,8 +135,8 @@ static int start(struct rebuild *r) {
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
 }
 
-/* What a master's START has as its last argument holds the secret. A client's may as well:
- * an AOF can be replayed by one. */
+/* The last argument of a master's START holds the secret. So may a client's: clients can
+ * replay an AOF. */
 static void hide_header(struct rebuild *r) {
     size_t length;
     if (r->argc < 6 || !is_word(r->argv[2], "START")) return;
@@ -217,9 +217,9 @@ static bool is_number(RedisModuleString *text) {
     return end == bytes + length && strpbrk(bytes, "0123456789");
 }
 
-/* Takes AT and its number off the items. AT and what is no number are items. What is one
- * but can't count items, or has none after it, is a loader's slip: as items they would
- * count. False if it replied an error. */
+/* Takes AT and its number off the items. AT before anything but a number is an item. A
+ * number that can't be a count, or has no items after it, is refused: taken as items they
+ * would be counted. False if it replied an error. */
 static bool read_at(const struct rebuild *r, struct adding *a) {
     if (a->n < 2 || !is_word(a->items[0], "AT") || !is_number(a->items[1])) return true;
     if (a->n == 2) return reply_wrong_arity(r->ctx), false;
@@ -299,9 +299,9 @@ static void cannot_follow(struct rebuild *r) {
     if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
 }
 
-/* The master sends how many items it received itself, and which generation it means: with
- * the adds that came meanwhile. If that is not what is here, this is not the rebuild that
- * the master has, or an older state of it. */
+/* The master sends how many items it received, and the generation's name, which counts
+ * adds that came during the rebuild. If either differs, the rebuild here is another one or
+ * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
     struct value next = {.live = r->v->next};
     long long received = replicated_count(&r->v->standing);
@@ -310,7 +310,7 @@ static bool is_complete(const struct rebuild *r, long long count, const struct v
 
 /* A retry. */
 static int commit_again(const struct rebuild *r) {
-    if (!r->followed && node_sends_all(r->v)) RedisModule_ReplicateVerbatim(r->ctx);
+    if (node_sends_all(r->ctx, r->v)) RedisModule_ReplicateVerbatim(r->ctx);
     return reply_ok(r->ctx);
 }
 
@@ -332,7 +332,8 @@ static int commit(struct rebuild *r) {
     if (!complete && r->followed) cannot_follow(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
     if (!complete && replicated_count(&r->v->standing) == count)
-        return reply_error_of(r->ctx, r->name, "ERR rebuild lacks adds of the master's");
+        return reply_error_of(r->ctx, r->name,
+                              "ERR rebuild lacks adds that the master has");
     if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);

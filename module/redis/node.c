@@ -18,6 +18,7 @@ struct circumstances node;
 static unsigned savings; /* under way in this process */
 
 static void begin_era(struct era what) {
+    if (!what.restarts && !what.failovers && !what.restores) return;
     node.era.restarts += what.restarts;
     node.era.failovers += what.failovers;
     node.era.restores += what.restores;
@@ -41,7 +42,7 @@ void node_tell_promotion_now(RedisModuleCtx *ctx) {
 static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
     (void)data;
     if (!node_untold) return;
-    if (RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic())
+    if (server_is_paused())
         RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
     else
         node_tell_promotion_now(ctx);
@@ -60,15 +61,24 @@ int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return reply_ok(ctx);
 }
 
+void node_came_from_old_file(void) {
+    begin_era((struct era){.restores = 1});
+}
+
 /* ---- role ---- */
 
 static bool has_master; /* the server knows its master's address */
+
+static bool link_is_up(void) {
+    return RedisModule_GetContextFlags(server.ctx) &
+           REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE;
+}
 
 static void become(RedisModuleCtx *ctx, bool replica) {
     bool was_replica = node.replica;
     node.replica = replica;
     losses_follow(replica);
-    if (replica != was_replica) adrift_set(ctx, replica);
+    if (replica != was_replica) adrift_set(ctx, replica && !link_is_up());
     if (replica || !was_replica) return;
     begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});
     if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
@@ -172,11 +182,11 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
         if (loading.from_master) {
-            trust_synced(ctx);
+            trust_synced();
             break;
         }
-        begin_era((struct era){.restarts = !node.replica, .restores = adrift_was_loaded()});
-        adrift_set(ctx, node.replica);
+        begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
+        adrift_set(ctx, node.replica && !link_is_up());
         tell_of_ready_filters(ctx);
         break;
     }
@@ -223,12 +233,10 @@ struct moment node_now(void) {
 }
 
 static void look_at_link(struct circumstances *here) {
-    int flags = RedisModule_GetContextFlags(server.ctx);
-    enum beat beat = beat_state();
-    here->link_down =
-        !(flags & REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE) || beat == BEAT_LATE;
-    /* Whom the master doesn't name, WAIT didn't count. */
-    if (beat == BEAT_UNNAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
+    enum belief belief = beat_belief();
+    here->link_down = !link_is_up() || belief == NOT_HEARD;
+    /* WAIT does not count a replica that the master doesn't name. */
+    if (belief == NOT_NAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
 }
 
 static void see_lease(struct value *v, struct moment now) {
@@ -247,14 +255,15 @@ static enum cause look_at(struct value *v, struct circumstances *here) {
         see_lease(v, now);
     }
     if (here->replica && v->standing.state == STATE_READY) look_at_link(here);
-    enum cause cause = shield_unknown(&v->standing, v->live->missing > 0, here, now);
-    return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
+    return shield_unknown(&v->standing, v->live->missing > 0, here, now);
 }
 
 enum cause node_why_unknown(struct value *v) {
     struct circumstances here = node;
     if (here.bypass) return CAUSE_BYPASS;
-    return v ? look_at(v, &here) : CAUSE_MISSING;
+    if (!v) return CAUSE_MISSING;
+    enum cause cause = look_at(v, &here);
+    return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
 }
 
 bool node_doubts(struct value *v) {
@@ -263,9 +272,10 @@ bool node_doubts(struct value *v) {
     return look_at(v, &here) != CAUSE_NONE;
 }
 
-bool node_sends_all(const struct value *v) {
+bool node_sends_all(RedisModuleCtx *ctx, const struct value *v) {
     return v->standing.state != STATE_PLAIN &&
-           node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA);
+           node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
+           !server_is_followed(ctx);
 }
 
 /* ---- the beginning ---- */
@@ -282,7 +292,6 @@ static void on_tick(RedisModuleCtx *ctx, void *data) {
 int node_register(RedisModuleCtx *ctx) {
     has_master = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
     look_at_role(ctx);
-    losses_follow(node.replica);
     RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
     const struct {
         RedisModuleEvent event;

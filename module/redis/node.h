@@ -4,12 +4,12 @@
  *     event                               restarts  failovers  restores
  *     a master has loaded from its disk     + 1
  *     from a file that ends adrift                               + 1     (adrift.h)
- *     this node was promoted                          + 1                and tells AOF and replicas
- *     ... with no beat since it loaded      + 1       + 1
+ *     this node was promoted, and tells               + 1
+ *     ... and never believed itself here    + 1       + 1
  *     the master, or the AOF, says so                 + 1                (BF.PROMOTED)
  *
- * A replica is in doubt while it can't know whether it has caught up (beat.h); one that is
- * promoted in that state counts as restarted. */
+ * A replica is in doubt while it can't know whether it has caught up (beat.h). One that is
+ * promoted before it has believed itself once since it loaded counts as restarted. */
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
@@ -36,10 +36,11 @@ static inline enum cause why_unknown(struct value *v) {
 /* Whether it is not ready, or ready and in doubt; likewise. */
 bool node_doubts(struct value *v);
 
-/* Whether what changes nothing in the filter is sent all the same. Servers from 7.2 on
+/* Whether what changes nothing in the filter is sent all the same, unless it came from a
+ * master. Servers from 7.2 on
  * answer WAIT and WAITAOF at once if a connection has sent nothing since the last time; but
  * an item that is there already may be on no replica yet, and in no file. */
-bool node_sends_all(const struct value *v);
+bool node_sends_all(RedisModuleCtx *ctx, const struct value *v);
 
 /* Tells replicas and the AOF of a promotion, unless they have been told. Called before a
  * filter is made, grows or is vouched for, so that it comes first. */
@@ -48,6 +49,10 @@ extern bool node_untold;
 static inline void node_tell_promotion(RedisModuleCtx *ctx) {
     if (node_untold) node_tell_promotion_now(ctx);
 }
+
+/* The AOF says that a server has started from it although it ended adrift (adrift.h): what
+ * is in it by now is in doubt. */
+void node_came_from_old_file(void);
 
 /* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. */
 void node_arrived(struct value *v, bool restored);

@@ -16,11 +16,14 @@
  *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
  *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
+ *     it was committed before BF.REBUILD key COMMIT, as it came: only if node_sends_all()
  *     this node was promoted  BF.PROMOTED
- *     once a second           BF.BEAT ms end [end ...], to replicas only: beat.h
+ *     who has been heard      BF.BEAT ms end [end ...], to replicas only: beat.h
+ *     the link came or went   BF.ADRIFT n, to the AOF only: adrift.h
  *
- * Nothing is signalled or announced for what changed nothing. It is sent only where
- * somebody relies on WAIT: node_sends_all(). */
+ * Nothing is signalled or announced for what changed nothing. An add, LOADING or COMMIT of
+ * that sort is sent where somebody relies on WAIT: node_sends_all(). A repeated LOAD AT is
+ * not. */
 #ifndef BULWARK_REPLICATE_H
 #define BULWARK_REPLICATE_H
 

@@ -53,15 +53,16 @@ static unsigned told;            /* those that the log has */
 /* ---- what the server says ---- */
 
 struct facts {
-    bool aof, always, spares_rewrites; /* its settings */
-    bool rewriting;                    /* the file: under way, due or failed */
-    bool min_replicas;
+    bool aof, rewriting;          /* the file; its rewrite: under way, due or failed */
+    bool seldom, spares_rewrites; /* when it is fsynced */
+    bool no_min_replicas;
     bool waits, waits_for_aof; /* somebody has */
 };
 
-/* A setting, or "" where CONFIG can't be had. */
-static void read_setting(RedisModuleCtx *ctx, const char *name, char value[16]) {
-    value[0] = '\0';
+/* A setting, or the text given where CONFIG can't be had. */
+static void read_setting(RedisModuleCtx *ctx, const char *name, const char *otherwise,
+                         char value[16]) {
+    snprintf(value, 16, "%s", otherwise);
     RedisModuleCallReply *all = RedisModule_Call(ctx, "CONFIG", "cc", "GET", name);
     RedisModuleCallReply *found = NULL;
     if (all && RedisModule_CallReplyType(all) == REDISMODULE_REPLY_ARRAY)
@@ -76,8 +77,14 @@ static void read_setting(RedisModuleCtx *ctx, const char *name, char value[16]) 
 
 static bool is_set_to(RedisModuleCtx *ctx, const char *name, const char *value) {
     char is[16];
-    read_setting(ctx, name, is);
+    read_setting(ctx, name, "", is);
     return strcmp(is, value) == 0;
+}
+
+static bool is_known_to_differ(RedisModuleCtx *ctx, const char *name, const char *value) {
+    char is[16];
+    read_setting(ctx, name, value, is);
+    return strcmp(is, value) != 0;
 }
 
 static bool has_field(RedisModuleServerInfoData *info, const char *field,
@@ -88,6 +95,7 @@ static bool has_field(RedisModuleServerInfoData *info, const char *field,
 
 static void read_info(RedisModuleCtx *ctx, struct facts *f) {
     RedisModuleServerInfoData *file = RedisModule_GetServerInfo(ctx, "persistence");
+    f->aof = has_field(file, "aof_enabled", "1");
     f->rewriting = !has_field(file, "aof_rewrite_in_progress", "0") ||
                    !has_field(file, "aof_rewrite_scheduled", "0") ||
                    !has_field(file, "aof_last_bgrewrite_status", "ok");
@@ -100,10 +108,9 @@ static void read_info(RedisModuleCtx *ctx, struct facts *f) {
 
 static struct facts look(RedisModuleCtx *ctx) {
     struct facts f = {
-        .aof = is_set_to(ctx, "appendonly", "yes"),
-        .always = is_set_to(ctx, "appendfsync", "always"),
+        .seldom = is_known_to_differ(ctx, "appendfsync", "always"),
         .spares_rewrites = is_set_to(ctx, "no-appendfsync-on-rewrite", "yes"),
-        .min_replicas = !is_set_to(ctx, "min-replicas-to-write", "0"),
+        .no_min_replicas = is_set_to(ctx, "min-replicas-to-write", "0"),
     };
     read_info(ctx, &f);
     return f;
@@ -113,8 +120,8 @@ static struct facts look(RedisModuleCtx *ctx) {
 
 static bool synced;
 
-void trust_synced(RedisModuleCtx *ctx) {
-    synced = is_set_to(ctx, "appendonly", "yes");
+void trust_synced(void) {
+    synced = true;
 }
 
 bool trust_awaits_rewrite(void) {
@@ -132,14 +139,14 @@ static unsigned find_warnings(const struct facts *f) {
     if (node.trust & DOUBT_RESTART) {
         bool unwatched = f->aof && !(f->waits_for_aof && server.waitaof_is_true);
         warn_if(!f->aof, WITHOUT_AOF, &found);
-        warn_if(unwatched && !f->always, WITHOUT_FSYNC, &found);
+        warn_if(unwatched && f->seldom, WITHOUT_FSYNC, &found);
         warn_if(unwatched && f->spares_rewrites, WITHOUT_FSYNC_ON_REWRITE, &found);
         warn_if(synced, BEFORE_REWRITE, &found);
     }
     bool failover = node.trust & DOUBT_FAILOVER && !node.replica;
-    warn_if(failover && !f->min_replicas && !f->waits, WITHOUT_WAIT, &found);
+    warn_if(failover && f->no_min_replicas && !f->waits, WITHOUT_WAIT, &found);
     bool replica = node.trust & TRUST_REPLICA && node.replica;
-    warn_if(replica && beat_state() == BEAT_UNNAMED, UNNAMED, &found);
+    warn_if(replica && beat_belief() == NOT_NAMED, UNNAMED, &found);
     return found;
 }
 

@@ -70,8 +70,8 @@ bool is_meant(const struct value *v, const struct vow *vow) {
 bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
     begin_change(v);
     bool changed = shield_alarm(&v->standing, v->next);
-    bool all = node_sends_all(v) && !server_is_followed(ctx);
-    if (changed || all) RedisModule_Replicate(ctx, "BF.LOADING", "s", name);
+    if (changed || node_sends_all(ctx, v))
+        RedisModule_Replicate(ctx, "BF.LOADING", "s", name);
     end_change(ctx, name, v);
     return changed;
 }

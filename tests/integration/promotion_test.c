@@ -35,7 +35,7 @@ TEST(a_node_is_promoted_while_clients_are_paused) {
     expect(c[1], "OK", "CLIENT", "PAUSE", "300", "WRITE");
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
     expect(c[1], "0", "BF.ADD", "k", "anna"); /* when the pause is over */
-    WAIT_UNTIL(strcmp(call_text(t, "BF.CHECK", "k", "bob"), "unknown") == 0);
+    WAIT_UNTIL(strcmp(unknown_by(t, "k"), "failover") == 0);
     server_kill(s[0]);
     server_kill(s[1]);
     s[1]->options.module_args = "bf-trust restart";
@@ -66,7 +66,7 @@ TEST(a_replica_of_the_promoted_node_doubts_as_well) {
     redisContext *t = replica_of(s[1]);
 
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
-    WAIT_UNTIL(strcmp(call_text(t, "BF.CHECK", "k", "bob"), "unknown") == 0);
+    WAIT_UNTIL(strcmp(unknown_by(t, "k"), "failover") == 0);
 }
 
 /* It evicted its filter, and made another one of the next add. */

@@ -148,6 +148,7 @@ TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
     redisContext *m = client(master), *r = client(replica);
     follow(r, master);
     make_ready(m, "k");
+    wait_for_belief(r, "k");
     const char *token = start_rebuild(m, "k");
     CHECK_INT(load_numbers(m, "k", token, 0, 4000), 4000);
     wait_for_replica(m, r);
@@ -179,6 +180,7 @@ TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
     redisContext *m = client(master), *r = client(replica);
     follow(r, master);
     make_ready(m, "k");
+    wait_for_belief(r, "k");
     const char *token = start_rebuild(m, "k");
     CHECK_INT(load_numbers(m, "k", token, 0, 1000), 1000);
     wait_for_replica(m, r);

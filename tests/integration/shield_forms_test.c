@@ -68,6 +68,7 @@ static redisContext *fill(struct server *s) {
 
 /* What a server that trusts, or doesn't, says of each of them. */
 static void expect_denials(redisContext *c, bool trusting) {
+    if (trusting) wait_for_belief(c, "ready");
     for (int i = 0; i < FILTERS; i++) {
         const char *key = filters[i].key;
         bool denies = trusting && filters[i].kept == IF_TRUSTED;

@@ -75,17 +75,26 @@ TEST(trust_in_failovers_is_warned_of_while_nobody_waits) {
 }
 
 TEST(without_a_word_there_is_no_warning) {
-    redisContext *c = client(server_start());
+    needs(700, "settings of modules");
+    redisContext *c = client(server_start(.module_args = "bf-trust restart"));
     make_ready(c, "k");
-    double until = seconds_now() + 2.5;
-    WAIT_UNTIL(seconds_now() > until);
-    CHECK_STR(info_text(c, "bf", "bf_trust_warnings"), "");
+    WAIT_UNTIL(warns(c, "restart_without_aof"));
+    set(c, setting("bf-trust"), "");
+    WAIT_UNTIL(*info_text(c, "bf", "bf_trust_warnings") == '\0');
 }
 
 /* ---- the old file of a replica that was synchronised ---- */
 
 #define DURABLE AOF "appendfsync always\nrepl-backlog-size 16kb\n"
 #define TRUST   "bf-trust restart,failover,replica"
+
+/* Its append-only file, or one of them, holds that text. */
+static bool file_has(const struct server *s, const char *text) {
+    char command[512];
+    snprintf(command, sizeof command, "grep -aqr '%s' '%s' --include='*aof*'", text,
+             s->directory);
+    return system(command) == 0;
+}
 
 /* The link comes back, but what was missed is more than the backlog holds. */
 static void sync_anew(redisContext *m, redisContext *r) {
@@ -120,6 +129,26 @@ TEST(a_promoted_replica_that_dies_before_its_file_is_rewritten_denies_nothing_it
     const char *said = call_text(r, "BF.CHECK", "k", "taken");
     test_case("%s", said);
     CHECK(strcmp(said, "unknown") == 0 || strcmp(said, "maybe") == 0);
+}
+
+/* What is vouched for after the start is not of the old file. */
+TEST(a_start_from_a_file_that_ends_adrift_is_doubt_of_what_was_in_it_only) {
+    struct server *master = server_start(.config = AOF);
+    struct server *replica = server_start(.config = AOF, .module_args = TRUST);
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "old");
+    make_ready(m, "new");
+    follow(r, master);
+    cut_link(m, r);
+    WAIT_UNTIL(file_has(replica, "BF.ADRIFT"));
+    r = restart_with(replica, TRUST);
+    CHECK_STR(unknown_by(r, "old"), "restore");
+    expect(r, "OK", "BF.READY", "new");
+    for (int i = 0; i < 2; i++) {
+        r = restart_with(replica, TRUST);
+        CHECK_STR(unknown_by(r, "old"), "restore");
+        CHECK_STR(said_of(r, "new"), "absent");
+    }
 }
 
 TEST(a_link_that_comes_back_without_a_full_sync_leaves_no_doubt_in_the_file) {

@@ -90,6 +90,11 @@ static const struct {
      false,
      {.era = {.failovers = 1}},
      CAUSE_FAILOVER},
+    {"older than a file that stopped",
+     {.state = STATE_READY},
+     false,
+     {.era = {.restores = 1}},
+     CAUSE_RESTORE},
     {"of this era",
      {.state = STATE_READY, .stamp = {3, 4}},
      false,
@@ -304,10 +309,10 @@ TEST(after_an_alarm_nothing_is_denied_until_somebody_vouches) {
 /* Saved and loaded in whatever circumstances, doubt only grows. */
 TEST(storing_and_loading_never_ends_a_doubt) {
     for (unsigned stored = 0; stored < 256; stored++)
-        for (unsigned change = 0; change < 4; change++) {
+        for (unsigned change = 0; change < 8; change++) {
             struct standing s = in_state(STATE_READY);
             s.doubt = (uint16_t)stored;
-            struct era era = {change & 1, change >> 1, 0};
+            struct era era = {change & 1, change >> 1 & 1, change >> 2};
             uint16_t doubt = shield_doubt(&s, false, era);
             test_case("doubt %u, restart %u, failover %u", stored, change & 1, change >> 1);
             CHECK_INT(doubt, stored | change);
