@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "losses.h"
 
+#include "memory.h"
 #include "stats.h"
 
 /* Taken away includes what was evicted or expired. */
@@ -12,13 +13,14 @@ static uint64_t last;
 
 static bool counts;
 
-/* What was flushed before a flush that may not count: DEBUG RELOAD flushes what it has
- * saved, before the loading begins or, on Valkey 9, after that. So a flush counts when the
- * command that began it has ended, and none does while a data set is loaded. */
-static uint64_t flushed_before;
+/* Flushes that count, from 1 on: a filter that is freed in the era in which it came was not
+ * flushed. DEBUG RELOAD flushes what it has saved: on Valkey 9 while it loads, where none
+ * counts. Else it flushes before that, so a flush is settled when its command has ended, and
+ * until then what this thread frees, and the era, can be taken back. */
+static counter unsettled_frees;
 static bool unsettled, loading;
 
-/* Counted from 1 on. Frees on other threads look at both. */
+/* Frees on other threads look at both. */
 static _Atomic uint32_t flush = 1;
 static _Atomic bool is_replica;
 
@@ -65,35 +67,41 @@ void losses_freed(const struct value *v) {
     if (v->notes.unlinked == now)
         atomic_fetch_add(&taken_away, 1);
     else if (v->notes.came != now && !atomic_load(&is_replica))
-        atomic_fetch_add(&flushed, 1);
+        atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
 }
 
 void losses_follow(bool replica) {
     atomic_store(&is_replica, replica);
 }
 
-static void settle(RedisModuleCtx *ctx, void *data) {
+static void settle(void) {
+    atomic_fetch_add(&flushed, atomic_exchange(&unsettled_frees, 0));
+    unsettled = false;
+}
+
+static void on_timer(RedisModuleCtx *ctx, void *data) {
     (void)ctx;
     (void)data;
-    if (!loading) unsettled = false;
+    settle();
 }
 
 static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                      void *data) {
     (void)event;
     (void)data;
-    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || !counts) return;
+    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || loading) return;
+    settle();
     atomic_fetch_add(&flush, 1);
-    if (loading) return;
-    flushed_before = atomic_load(&flushed);
     unsettled = true;
-    RedisModule_CreateTimer(ctx, 0, settle, NULL);
+    RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
 }
 
 void losses_loading(bool begins) {
-    if (unsettled) atomic_store(&flushed, flushed_before);
-    flushed_before = atomic_load(&flushed);
-    unsettled = loading = begins;
+    loading = begins;
+    if (!begins || !unsettled) return;
+    atomic_store(&unsettled_frees, 0);
+    atomic_fetch_sub(&flush, 1);
+    unsettled = false;
 }
 
 /* A filter may be freed later than it was told of. */
@@ -101,7 +109,7 @@ struct losses losses_so_far(void) {
     struct losses lost = {
         .evicted = atomic_load(&evicted),
         .expired = atomic_load(&expired),
-        .flushed = atomic_load(&flushed),
+        .flushed = atomic_load(&flushed) + atomic_load(&unsettled_frees),
     };
     uint64_t all = atomic_load(&taken_away), known = lost.evicted + lost.expired;
     lost.deleted = all > known ? all - known : 0;

@@ -84,7 +84,7 @@ static bool system_has(uint64_t bytes) {
     return true;
 }
 
-static bool on_main_thread(void) {
+bool memory_on_main_thread(void) {
     return pthread_equal(pthread_self(), main_thread);
 }
 
@@ -120,9 +120,9 @@ static unsigned char *try_zeros(uint64_t bytes) {
 
 static unsigned char *take_zeros(uint64_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
-    if (on_main_thread() && retired && server_is_loading()) free_all_retired();
+    if (memory_on_main_thread() && retired && server_is_loading()) free_all_retired();
     unsigned char *array = try_zeros(bytes);
-    if (!array && on_main_thread() && free_all_retired()) array = try_zeros(bytes);
+    if (!array && memory_on_main_thread() && free_all_retired()) array = try_zeros(bytes);
     return array;
 }
 
@@ -158,7 +158,7 @@ static void retire(unsigned char *array, uint64_t bytes) {
 static void give_array(unsigned char *array, uint64_t bytes) {
     if (!array || bytes < BIG) {
         RedisModule_Free(array);
-    } else if (!on_main_thread()) {
+    } else if (!memory_on_main_thread()) {
         for (uint64_t at = 0; at < bytes; at += STEP)
             drop(array + at, bytes - at < STEP ? bytes - at : STEP);
         RedisModule_Free(array);

@@ -30,6 +30,8 @@ extern const struct bloom_memory server_allocator;
 /* To be called once, on the main thread, after server_look_around(). */
 void memory_start(void);
 
+bool memory_on_main_thread(void);
+
 /* May a filter of so many bytes in all take so many more? Refuses BLOOM_OVER_LIMIT
  * (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is
  * always close to its limit: there only what could never fit is refused. */

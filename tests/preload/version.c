@@ -52,9 +52,13 @@ static void *real_dlsym(void *handle, const char *name) {
     return real(handle, name);
 }
 
+/* A module is looked into by its handle. Others may ask before strcmp() can be called: it is
+ * what a sanitizer looks for. */
 void *dlsym(void *restrict handle, const char *restrict name) {
     void *found = real_dlsym(handle, name);
-    if (!found || strcmp(name, "RedisModule_OnLoad") != 0) return found;
+    if (!found || handle == RTLD_NEXT || handle == RTLD_DEFAULT ||
+        strcmp(name, "RedisModule_OnLoad") != 0)
+        return found;
     on_load *ours = load;
     memcpy(&modules_on_load, &found, sizeof found);
     memcpy(&found, &ours, sizeof found);
