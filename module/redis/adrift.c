@@ -4,10 +4,8 @@
 #include "commands.h"
 #include "node.h"
 #include "reply.h"
-#include "stats.h"
 
-#define PAUSED_MS    1
-#define REPEAT_TICKS 30
+#define PAUSED_MS 1
 
 static bool adrift, noted; /* now; in the file, as far as this process wrote it */
 static bool started;       /* from a file that ends adrift, which is to be noted */
@@ -51,11 +49,8 @@ void adrift_set(RedisModuleCtx *ctx, bool is_adrift) {
     if (adrift != noted) write_soon(ctx);
 }
 
-void adrift_tick(RedisModuleCtx *ctx) {
-    static unsigned ticks;
-    if (!adrift || stats_declared_filters() == 0 || ++ticks % REPEAT_TICKS != 0) return;
-    noted = false;
-    write_soon(ctx);
+bool adrift_now(void) {
+    return adrift;
 }
 
 void adrift_loading(void) {

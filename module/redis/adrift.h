@@ -15,7 +15,8 @@
  *                                                  in doubt after another start
  *
  * A file that ends adrift puts its filters in doubt by "restore": what came after it is
- * unknown. A rewrite drops the note, so it is repeated now and then. */
+ * unknown. A rewrite drops the note, so a filter that is saved meanwhile has the doubt in
+ * itself. Nothing can be noted while clients are paused: see the README. */
 #ifndef BULWARK_ADRIFT_H
 #define BULWARK_ADRIFT_H
 
@@ -24,8 +25,8 @@
 /* This node is a replica and has no link; or it has one, or is a master. */
 void adrift_set(RedisModuleCtx *ctx, bool adrift);
 
-/* To be called once a second. */
-void adrift_tick(RedisModuleCtx *ctx);
+/* Whether it is so: then what is saved has that doubt in itself. */
+bool adrift_now(void);
 
 /* Loading begins, from wherever: what was noted is of the data before. */
 void adrift_loading(void);

@@ -182,7 +182,7 @@ static bool is_named(void) {
 static bool is_old(void) {
     int64_t limit = 1000 * settings.max_lag;
     return limit > 0 && (server_steady_ms() - from_master.heard > limit ||
-                         RedisModule_Milliseconds() - from_master.sent > limit);
+                         from_master.sent < RedisModule_Milliseconds() - limit);
 }
 
 enum belief beat_belief(void) {

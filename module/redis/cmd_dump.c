@@ -234,8 +234,10 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
     if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
-    if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK)
+    if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK) {
+        server_hide_argument(ctx, 2); /* it may be the header, in the wrong place */
         return reply_error(ctx, "ERR Second argument must be numeric");
+    }
     if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;

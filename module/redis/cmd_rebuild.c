@@ -310,7 +310,7 @@ static bool is_complete(const struct rebuild *r, long long count, const struct v
 
 /* A retry. */
 static int commit_again(const struct rebuild *r) {
-    if (node_sends_all(r->ctx, r->v)) RedisModule_ReplicateVerbatim(r->ctx);
+    if (node_sends_all(r->ctx, r->v)) replicate_commit(r->ctx, r->name, r->argv[3], r->v);
     return reply_ok(r->ctx);
 }
 

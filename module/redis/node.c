@@ -284,7 +284,6 @@ static void on_tick(RedisModuleCtx *ctx, void *data) {
     (void)data;
     look_at_role(ctx);
     beat_tick(ctx);
-    adrift_tick(ctx);
     trust_tick(ctx);
     RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
 }

@@ -16,7 +16,7 @@
  *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
  *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
- *     it was committed before BF.REBUILD key COMMIT, as it came: only if node_sends_all()
+ *     it was committed before the same again, only if node_sends_all()
  *     this node was promoted  BF.PROMOTED
  *     who has been heard      BF.BEAT ms end [end ...], to replicas only: beat.h
  *     the link came or went   BF.ADRIFT n, to the AOF only: adrift.h

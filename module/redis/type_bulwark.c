@@ -6,6 +6,7 @@
  * announced. In a rewritten AOF it is the same records as BF.LOADCHUNK commands. */
 #include "type.h"
 
+#include "adrift.h"
 #include "memory.h"
 #include "node.h"
 
@@ -49,12 +50,18 @@ static void save_chunks(RedisModuleIO *rdb, const struct chain *c) {
     RedisModule_Free(chunk);
 }
 
+/* The file is known to lack what comes later. */
+static void doubt_if_adrift(struct value *v) {
+    if (adrift_now()) shield_dumped(&v->standing, v->next);
+}
+
 /* A DUMP says in itself that it is one: its RESTORE may be replayed from an AOF, where it
  * looks like a part of the file. */
 static void rdb_save(RedisModuleIO *rdb, void *value) {
     struct value v = *(const struct value *)value;
     size_t length;
     if (!node_is_saving()) shield_dumped(&v.standing, v.next);
+    doubt_if_adrift(&v);
     unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
     RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
     RedisModule_Free(header);
@@ -151,7 +158,9 @@ static void emit_chunks(RedisModuleIO *aof, RedisModuleString *key, const struct
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
                            const struct value *v) {
     size_t length;
-    unsigned char *header = encoded_header(v, CODEC_STORED, &length);
+    struct value as_it_is_saved = *v;
+    doubt_if_adrift(&as_it_is_saved);
+    unsigned char *header = encoded_header(&as_it_is_saved, CODEC_STORED, &length);
     RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
                         header, length);
     RedisModule_Free(header);

@@ -174,7 +174,7 @@ TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
 
 /* As many were loaded, but an add came in between. */
 TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
-    struct server *master = server_start();
+    struct server *master = server_start(.module_args = "bf-trust replica");
     struct server *replica =
         server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
     redisContext *m = client(master), *r = client(replica);

@@ -131,6 +131,23 @@ TEST(a_promoted_replica_that_dies_before_its_file_is_rewritten_denies_nothing_it
     CHECK(strcmp(said, "unknown") == 0 || strcmp(said, "maybe") == 0);
 }
 
+/* A rewrite leaves the note out. */
+TEST(a_file_that_is_rewritten_without_the_master_ends_adrift_too) {
+    static const char *const configs[] = {AOF_BY_COMMAND, AOF_BY_RDB};
+    for (int i = 0; i < 2; i++) {
+        test_case("%s", configs[i]);
+        struct server *master = server_start(.config = AOF);
+        struct server *replica = server_start(.config = configs[i], .module_args = TRUST);
+        redisContext *m = client(master), *r = client(replica);
+        make_ready(m, "k");
+        follow(r, master);
+        cut_link(m, r);
+        rewrite_aof(r);
+        r = restart_with(replica, TRUST);
+        CHECK_STR(unknown_by(r, "k"), "restore");
+    }
+}
+
 /* What is vouched for after the start is not of the old file. */
 TEST(a_start_from_a_file_that_ends_adrift_is_doubt_of_what_was_in_it_only) {
     struct server *master = server_start(.config = AOF);
