@@ -189,10 +189,12 @@ TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
     wait_for_replica(m, r);
     expectf(r, "OK", "RESTORE k 0 %b REPLACE", dump->str, dump->len);
 
-    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
-    wait_for_replica(m, r);
-    expect(r, "unknown", "BF.CHECK", "k", "meanwhile");
-    expect(r, "1", "BF.EXISTS", "k", "meanwhile");
+    for (int i = 0; i < 2; i++) { /* nor when it comes again */
+        expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
+        wait_for_replica(m, r);
+        expect(r, "unknown", "BF.CHECK", "k", "meanwhile");
+        expect(r, "1", "BF.EXISTS", "k", "meanwhile");
+    }
     CHECK(strstr(server_log(replica), "rebuild lacks adds") != NULL);
 }
 
