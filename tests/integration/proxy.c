@@ -84,13 +84,19 @@ static int connect_from(int target, const struct sockaddr_in *from) {
     return -1;
 }
 
+/* Somebody else may have the port: then the replica is sent away, so often, and comes again
+ * from another. */
+enum { SENT_AWAY = 3 };
+
 static int reach_master(struct orders *o, bool transparent,
                         const struct sockaddr_in *replica) {
+    static int sent_away;
     int fd = transparent ? connect_from(o->target, replica) : -1;
     if (fd >= 0) {
         o->own++;
         return fd;
     }
+    if (transparent && sent_away++ < SENT_AWAY) return -1;
     fd = connect_from(o->target, NULL);
     if (fd >= 0) o->foreign++;
     return fd;
