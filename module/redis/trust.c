@@ -90,7 +90,13 @@ static bool is_known_to_differ(RedisModuleCtx *ctx, const char *name, const char
 static bool has_field(RedisModuleServerInfoData *info, const char *field,
                       const char *value) {
     const char *is = RedisModule_ServerInfoGetFieldC(info, field);
-    return is && (!value || strcmp(is, value) == 0);
+    return is && strcmp(is, value) == 0;
+}
+
+/* One that was refused is counted, too, but not as a call. */
+static bool was_called(RedisModuleServerInfoData *info, const char *field) {
+    const char *is = RedisModule_ServerInfoGetFieldC(info, field);
+    return is && strncmp(is, "calls=0,", 8) != 0;
 }
 
 static void read_info(RedisModuleCtx *ctx, struct facts *f) {
@@ -101,8 +107,8 @@ static void read_info(RedisModuleCtx *ctx, struct facts *f) {
                    !has_field(file, "aof_last_bgrewrite_status", "ok");
     RedisModule_FreeServerInfo(ctx, file);
     RedisModuleServerInfoData *calls = RedisModule_GetServerInfo(ctx, "commandstats");
-    f->waits_for_aof = has_field(calls, "cmdstat_waitaof", NULL);
-    f->waits = f->waits_for_aof || has_field(calls, "cmdstat_wait", NULL);
+    f->waits_for_aof = was_called(calls, "cmdstat_waitaof");
+    f->waits = f->waits_for_aof || was_called(calls, "cmdstat_wait");
     RedisModule_FreeServerInfo(ctx, calls);
 }
 
@@ -130,6 +136,17 @@ bool trust_awaits_rewrite(void) {
 
 /* ---- warnings ---- */
 
+/* For a moment every replica that has come is unnamed: beats that are in the backlog name
+ * others. */
+#define UNNAMED_TICKS 5
+
+static bool stays_unnamed(void) {
+    static unsigned ticks;
+    bool unnamed = node.trust & TRUST_REPLICA && node.replica && beat_belief() == NOT_NAMED;
+    ticks = unnamed ? ticks + 1 : 0;
+    return ticks >= UNNAMED_TICKS;
+}
+
 static void warn_if(bool holds, enum warning warning, unsigned *found) {
     if (holds) *found |= 1u << warning;
 }
@@ -145,8 +162,7 @@ static unsigned find_warnings(const struct facts *f) {
     }
     bool failover = node.trust & DOUBT_FAILOVER && !node.replica;
     warn_if(failover && f->no_min_replicas && !f->waits, WITHOUT_WAIT, &found);
-    bool replica = node.trust & TRUST_REPLICA && node.replica;
-    warn_if(replica && beat_belief() == NOT_NAMED, UNNAMED, &found);
+    warn_if(stays_unnamed(), UNNAMED, &found);
     return found;
 }
 
