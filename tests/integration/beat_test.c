@@ -205,10 +205,10 @@ TEST(beats_are_rare_where_nothing_else_is_written) {
     make_ready(m, "k");
     follow(r, master);
     wait_for_beat(r, "k");
-    double until = seconds_now() + 3; /* the first ones come soon one after the other */
+    double until = seconds_now() + 2.5; /* the first ones come soon one after the other */
     WAIT_UNTIL(seconds_now() > until);
     long long before = info_int(m, "persistence", "rdb_changes_since_last_save");
-    until = seconds_now() + 7;
+    until = seconds_now() + 5;
     WAIT_UNTIL(seconds_now() > until);
     long long beats = info_int(m, "persistence", "rdb_changes_since_last_save") - before;
     CHECK(beats >= 1 && beats <= 2);
