@@ -24,7 +24,9 @@ TRANSCRIPT(a_rebuild_forgets_what_was_deleted) {
 }
 
 TRANSCRIPT(a_first_fill_is_a_rebuild_of_nothing) {
-    const char *token = start_rebuild(c, "k");
+    const redisReply *started =
+        call(c, "BF.REBUILD", "k", "START", "ERROR", "0.000001", "CAPACITY", "2000");
+    const char *token = started->str;
     expect(c, "unknown", "BF.CHECK", "k", "anna");
     expect(c, "#t", "BF.EXISTS", "k", "anna");
     expect(c, "0", "BF.CARD", "k");
