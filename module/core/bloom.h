@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bloom.h - the front door of the core: Bloom filters, without any server.
  *
- *     value.h    what one key holds: a chain and its standing
- *     chain.h    filters that grow: layers, the error ledger, batches
+ *     filter.h   what one key holds: a chain and its standing
+ *     shield.h   the standing: whether "absent" may be said
+ *     chain.h    layers that grow: the error ledger, batches
+ *     layer.h    one array of bits
  *     kind.h     how an item becomes bits: one table of functions a family
- *     filter.h   one layer
  *     sizing.h   how large a layer must be
  *     estimate.h how often a chain errs as it is
  *     hash.h     an item's bytes to 64 bits
@@ -24,7 +25,7 @@
  *         .expansion = 2,
  *     };
  *     struct chain *c;
- *     struct filter plan;
+ *     struct layer plan;
  *     if (chain_new(&spec, &my_memory, &c) < 0 || chain_plan(c, 1000000, &plan) < 0 ||
  *         chain_grow(c, &plan) < 0)
  *         give_up();
@@ -48,6 +49,6 @@
 #include "memory.h"
 #include "sizing.h"
 #include "status.h"
-#include "value.h"
+#include "filter.h"
 
 #endif

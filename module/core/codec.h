@@ -64,7 +64,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "value.h"
+#include "filter.h"
 
 /* With BF.SCANDUMP and BF.LOADCHUNK a chunk has the iterator 1 + the offset after it,
  * and a record that is no chunk has this one. */
@@ -84,10 +84,10 @@ enum codec_form {
     CODEC_MOVED,  /* the live chain as a plain filter: SCANDUMP */
 };
 
-size_t codec_header_length(const struct value *v, enum codec_form form);
+size_t codec_header_length(const struct filter *f, enum codec_form form);
 
 /* Writes codec_header_length() bytes. */
-void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out);
+void codec_write_header(const struct filter *f, enum codec_form form, unsigned char *out);
 
 /* Reads a header. The chains of *out have their layers, but those have no arrays yet
  * (see chain_take_arrays), so that the caller can first look at the sizes. They are
@@ -97,7 +97,7 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
  * Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and *why says
  * what is wrong. */
 enum bloom_status codec_read_header(const void *bytes, size_t length,
-                                    const struct bloom_memory *memory, struct value **out,
+                                    const struct bloom_memory *memory, struct filter **out,
                                     uint64_t follows[2], const char **why);
 
 /* Writes a chunk that starts at the offset into `room` (> CODEC_CHUNK_HEADER)
@@ -117,7 +117,7 @@ uint64_t codec_chunk_end(const void *bytes, size_t length);
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
                                    uint64_t *next, bool *changed, const char **why);
 
-/* Which of a value's chains has grown: foreign ones may have the same identity. */
+/* Which of a filter's chains has grown: foreign ones may have the same identity. */
 #define CODEC_LIVE 0u
 #define CODEC_NEXT 1u
 
@@ -127,7 +127,7 @@ void codec_write_growth(const struct chain *c, uint32_t which,
 
 /* Reads what chain_grow() needs to follow. Changes nothing. */
 enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
-                                    const void *bytes, size_t length, struct filter *plan,
+                                    const void *bytes, size_t length, struct layer *plan,
                                     const char **why);
 
 #endif

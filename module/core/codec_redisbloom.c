@@ -28,16 +28,16 @@ struct redisbloom_head redisbloom_head_of(const struct chain *c) {
     };
 }
 
-struct redisbloom_link redisbloom_link_of(const struct filter *f) {
+struct redisbloom_link redisbloom_link_of(const struct layer *layer) {
     return (struct redisbloom_link){
-        .capacity = f->capacity,
-        .error = f->error,
-        .hashes = f->probes,
-        .bits_per_item = f->model,
-        .bits = 8 * f->bytes,
-        .n2 = f->sectors,
-        .bytes = f->bytes,
-        .items = f->items,
+        .capacity = layer->capacity,
+        .error = layer->error,
+        .hashes = layer->probes,
+        .bits_per_item = layer->model,
+        .bits = 8 * layer->bytes,
+        .n2 = layer->sectors,
+        .bytes = layer->bytes,
+        .items = layer->items,
     };
 }
 
@@ -106,7 +106,7 @@ enum bloom_status redisbloom_add_link(struct chain *c, const struct redisbloom_l
     if (*why) return BLOOM_CORRUPT;
 
     if (c->nlayers == 0) c->error = error_asked(c, link->error);
-    c->layers[c->nlayers++] = (struct filter){
+    c->layers[c->nlayers++] = (struct layer){
         .bytes = link->bytes,
         .capacity = link->capacity,
         .items = link->items,

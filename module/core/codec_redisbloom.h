@@ -52,7 +52,7 @@ struct redisbloom_link {
 };
 
 struct redisbloom_head redisbloom_head_of(const struct chain *c);
-struct redisbloom_link redisbloom_link_of(const struct filter *f);
+struct redisbloom_link redisbloom_link_of(const struct layer *layer);
 
 /* Builds a chain from them: start, then as many links as it said, then finish, which is
  * where the whole has to pass chain_flaw(). The layers have no arrays; who has an array

@@ -72,7 +72,7 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
 enum bloom_status valkeybloom_finish(const struct chain *c, const char **why);
 
 /* What stands before the bitmap in the record of a layer. */
-void valkeybloom_write_record_header(const struct chain *c, uint32_t layer,
+void valkeybloom_write_record_header(const struct chain *c, uint32_t number,
                                      unsigned char out[VALKEYBLOOM_RECORD_HEADER]);
 
 /* The data of BF.LOAD. */

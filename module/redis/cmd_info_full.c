@@ -58,7 +58,7 @@ static const char *state_name(uint8_t state) {
     return state < sizeof names / sizeof *names ? names[state] : "of a later version";
 }
 
-static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
+static void field_doubt(RedisModuleCtx *ctx, const struct filter *f) {
     static const struct {
         unsigned doubt;
         const char *word;
@@ -70,7 +70,7 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
         {DOUBT_ALL & ~(DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE | DOUBT_LEASE),
          "later_version"},
     };
-    unsigned doubt = shield_doubt(&v->standing, v->next, node.era) & DOUBT_ALL;
+    unsigned doubt = shield_doubt(&f->standing, f->next, node.era) & DOUBT_ALL;
     const char *found[sizeof words / sizeof *words];
     long n = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -83,16 +83,16 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
 
 #define STANDING_FIELDS 5
 
-static void reply_standing(RedisModuleCtx *ctx, struct value *v) {
-    enum cause cause = why_unknown(v);
-    field_word(ctx, "State", state_name(v->standing.state));
+static void reply_standing(RedisModuleCtx *ctx, struct filter *f) {
+    enum cause cause = node_why_unknown(f);
+    field_word(ctx, "State", state_name(f->standing.state));
     if (cause == CAUSE_NONE)
         field_nil(ctx, "Unknown by");
     else
-        field_word(ctx, "Unknown by", cause_name(cause));
-    field_doubt(ctx, v);
-    field_time(ctx, "Lease until", v->standing.lease);
-    field_time(ctx, "Vouched for at", v->standing.vouched_at);
+        field_word(ctx, "Unknown by", stats_cause_name(cause));
+    field_doubt(ctx, f);
+    field_time(ctx, "Lease until", f->standing.lease);
+    field_time(ctx, "Vouched for at", f->standing.vouched_at);
 }
 
 /* ---- the bits ---- */
@@ -100,22 +100,22 @@ static void reply_standing(RedisModuleCtx *ctx, struct value *v) {
 static uint64_t overfull(const struct chain *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += filter_excess(&c->layers[i]);
+        sum += layer_excess(&c->layers[i]);
     return sum;
 }
 
 static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
-                        const struct filter *f) {
+                        const struct layer *layer) {
     reply_map(ctx, 6);
-    field_number(ctx, "Capacity", f->capacity);
-    field_number(ctx, "Items", f->items);
-    field_number(ctx, "Bytes", f->bytes);
+    field_number(ctx, "Capacity", layer->capacity);
+    field_number(ctx, "Items", layer->items);
+    field_number(ctx, "Bytes", layer->bytes);
     if (c->kind == &kind_lines)
-        field_number(ctx, "Lines", f->bytes / LINE_BYTES);
+        field_number(ctx, "Lines", layer->bytes / LINE_BYTES);
     else
         field_nil(ctx, "Lines");
-    field_rate(ctx, "Error share", f->error);
-    field_number(ctx, "Overfull", filter_excess(f));
+    field_rate(ctx, "Error share", layer->error);
+    field_number(ctx, "Overfull", layer_excess(layer));
 }
 
 #define CHAIN_FIELDS 8
@@ -152,9 +152,9 @@ static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t m
         reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, server_seconds_since(ms));
 }
 
-static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
-    const struct standing *s = &v->standing;
-    if (!v->next) {
+static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
+    const struct standing *s = &f->standing;
+    if (!f->next) {
         field_nil(ctx, "Rebuild");
         return;
     }
@@ -162,11 +162,11 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
     reply_map(ctx, 6);
     field_seconds_since(ctx, "Age", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", v->notes.last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", f->notes.last_load);
     field_number(ctx, "Interrupted",
                  shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
-    field_number(ctx, "Capacity", chain_capacity(v->next));
-    field_number(ctx, "Items", chain_items(v->next));
+    field_number(ctx, "Capacity", chain_capacity(f->next));
+    field_number(ctx, "Items", chain_items(f->next));
 }
 
 static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
@@ -179,14 +179,14 @@ static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
     reply_name(ctx, "unknown");
     reply_map(ctx, CAUSES - 1);
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
-        field_number(ctx, cause_name(c), a->by_cause[c]);
+        field_number(ctx, stats_cause_name(c), a->by_cause[c]);
 }
 
-void reply_full(RedisModuleCtx *ctx, struct value *v) {
+void cmd_info_full(RedisModuleCtx *ctx, struct filter *f) {
     reply_map(ctx, INFO_FIELDS + STANDING_FIELDS + CHAIN_FIELDS + 2);
-    reply_info_fields(ctx, v);
-    reply_standing(ctx, v);
-    reply_chain(ctx, v->live);
-    reply_rebuild(ctx, v);
-    reply_answers(ctx, &v->notes.answers);
+    cmd_info_fields(ctx, f);
+    reply_standing(ctx, f);
+    reply_chain(ctx, f->live);
+    reply_rebuild(ctx, f);
+    reply_answers(ctx, &f->notes.answers);
 }

@@ -195,9 +195,9 @@ static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
 
 static const char *kind_words[KINDS]; /* their names, in their order: config_load */
 
-const struct kind *kind_called(RedisModuleString *name) {
+const struct kind *config_kind(RedisModuleString *name) {
     for (int i = 0; i < KINDS; i++)
-        if (is_word(name, kinds[i]->name)) return kinds[i];
+        if (args_is_word(name, kinds[i]->name)) return kinds[i];
     return NULL;
 }
 
@@ -248,7 +248,7 @@ _Static_assert(KINDS <= PLACES, "places[]");
 
 static bool read_choice(const struct choice *c, RedisModuleString *word) {
     for (int place = 0; place < c->n; place++)
-        if (is_word(word, c->words[place])) return c->set(place), true;
+        if (args_is_word(word, c->words[place])) return c->set(place), true;
     return false;
 }
 
@@ -272,7 +272,7 @@ static int register_choice(RedisModuleCtx *ctx, const struct choice *c, unsigned
 /* ---- all of them ---- */
 
 static bool is_called(RedisModuleString *text, const char *name, const char *old_name) {
-    return is_word(text, name) || (old_name && is_word(text, old_name));
+    return args_is_word(text, name) || (old_name && args_is_word(text, old_name));
 }
 
 static bool read_argument(RedisModuleString *name, RedisModuleString *value) {

@@ -31,6 +31,6 @@ extern struct settings settings;
 int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 /* The kind of that name, in any case, or NULL. */
-const struct kind *kind_called(RedisModuleString *name);
+const struct kind *config_kind(RedisModuleString *name);
 
 #endif

@@ -170,7 +170,7 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     }
 }
 
-const struct bloom_memory server_allocator = {
+const struct bloom_memory memory_allocator = {
     .take = take,
     .give = give,
     .take_zeros = take_zeros,

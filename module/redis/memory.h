@@ -25,7 +25,7 @@
 #include "core/status.h"
 #include "server.h"
 
-extern const struct bloom_memory server_allocator;
+extern const struct bloom_memory memory_allocator;
 
 /* To be called once, on the main thread, after server_look_around(). */
 void memory_start(void);

@@ -199,10 +199,10 @@ void node_saw_vouching(const struct standing *s) {
     if (s->vouched_at > loading.newest) loading.newest = s->vouched_at;
 }
 
-void node_arrived(struct value *v, bool restored) {
-    shield_arrive(&v->standing, node_now(), node.era);
-    if (restored) shield_dumped(&v->standing, v->next);
-    node_saw_vouching(&v->standing);
+void node_arrived(struct filter *f, bool restored) {
+    shield_arrive(&f->standing, node_now(), node.era);
+    if (restored) shield_dumped(&f->standing, f->next);
+    node_saw_vouching(&f->standing);
 }
 
 /* ---- saving ---- */
@@ -239,41 +239,41 @@ static void look_at_link(struct circumstances *here) {
     if (belief == NOT_NAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
 }
 
-static void see_lease(struct value *v, struct moment now) {
-    struct standing seen = v->standing;
+static void see_lease(struct filter *f, struct moment now) {
+    struct standing seen = f->standing;
     if (!shield_see_lease(&seen, now)) return;
-    stats_value_went(v);
-    v->standing = seen;
-    stats_value_came(v);
+    stats_filter_went(f);
+    f->standing = seen;
+    stats_filter_came(f);
 }
 
 /* The lease comes first: a replica, which has causes of its own, sees its end too. */
-static enum cause look_at(struct value *v, struct circumstances *here) {
+static enum cause look_at(struct filter *f, struct circumstances *here) {
     struct moment now = {0, 0};
-    if (v->standing.lease) {
+    if (f->standing.lease) {
         now = node_now();
-        see_lease(v, now);
+        see_lease(f, now);
     }
-    if (here->replica && v->standing.state == STATE_READY) look_at_link(here);
-    return shield_unknown(&v->standing, v->live->missing > 0, here, now);
+    if (here->replica && f->standing.state == STATE_READY) look_at_link(here);
+    return shield_unknown(&f->standing, f->live->missing > 0, here, now);
 }
 
-enum cause node_why_unknown(struct value *v) {
+enum cause node_look_closer(struct filter *f) {
     struct circumstances here = node;
     if (here.bypass) return CAUSE_BYPASS;
-    if (!v) return CAUSE_MISSING;
-    enum cause cause = look_at(v, &here);
+    if (!f) return CAUSE_MISSING;
+    enum cause cause = look_at(f, &here);
     return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
 }
 
-bool node_doubts(struct value *v) {
+bool node_doubts(struct filter *f) {
     struct circumstances here = node;
     here.bypass = false;
-    return look_at(v, &here) != CAUSE_NONE;
+    return look_at(f, &here) != CAUSE_NONE;
 }
 
-bool node_sends_all(RedisModuleCtx *ctx, const struct value *v) {
-    return v->standing.state != STATE_PLAIN &&
+bool node_sends_all(RedisModuleCtx *ctx, const struct filter *f) {
+    return f->standing.state != STATE_PLAIN &&
            node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
            !server_is_followed(ctx);
 }

@@ -13,7 +13,7 @@
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 extern struct circumstances node;
@@ -23,24 +23,24 @@ int node_register(RedisModuleCtx *ctx);
 /* The time by both clocks. */
 struct moment node_now(void);
 
-enum cause node_why_unknown(struct value *v);
+enum cause node_look_closer(struct filter *f);
 
 /* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why
  * not. That a lease has ended is noted in the filter. */
-static inline enum cause why_unknown(struct value *v) {
-    if (v && v->standing.state == STATE_PLAIN && v->live->missing == 0 && !node.bypass)
+static inline enum cause node_why_unknown(struct filter *f) {
+    if (f && f->standing.state == STATE_PLAIN && f->live->missing == 0 && !node.bypass)
         return CAUSE_PLAIN;
-    return node_why_unknown(v);
+    return node_look_closer(f);
 }
 
 /* Whether it is not ready, or ready and in doubt; likewise. */
-bool node_doubts(struct value *v);
+bool node_doubts(struct filter *f);
 
 /* Whether what changes nothing in the filter is sent all the same, unless it came from a
  * master. Servers from 7.2 on
  * answer WAIT and WAITAOF at once if a connection has sent nothing since the last time; but
  * an item that is there already may be on no replica yet, and in no file. */
-bool node_sends_all(RedisModuleCtx *ctx, const struct value *v);
+bool node_sends_all(RedisModuleCtx *ctx, const struct filter *f);
 
 /* Tells replicas and the AOF of a promotion, unless they have been told. Called before a
  * filter is made, grows or is vouched for, so that it comes first. */
@@ -55,7 +55,7 @@ static inline void node_tell_promotion(RedisModuleCtx *ctx) {
 void node_came_from_old_file(void);
 
 /* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. */
-void node_arrived(struct value *v, bool restored);
+void node_arrived(struct filter *f, bool restored);
 
 /* The log says when those that came from the disk were vouched for. */
 void node_saw_vouching(const struct standing *s);

@@ -10,19 +10,19 @@
 #define RECORD ((long long)CODEC_RECORD_ITERATOR)
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
-                        const struct value *v) {
+                        const struct filter *f) {
     node_tell_promotion(ctx);
     size_t length;
-    unsigned char *header = encoded_header(v, CODEC_BORN, &length);
+    unsigned char *header = type_header(f, CODEC_BORN, &length);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
     RedisModule_Free(header);
 }
 
-void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       const struct chain *c) {
     node_tell_promotion(ctx);
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    codec_write_growth(c, c == v->next ? CODEC_NEXT : CODEC_LIVE, growth);
+    codec_write_growth(c, c == f->next ? CODEC_NEXT : CODEC_LIVE, growth);
     RedisModule_Replicate(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
 }
 
@@ -63,16 +63,16 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
         RedisModule_Replicate(ctx, "BF.REBUILD", "scsclv", name, "LOAD", token, "AT", at,
                               items, n);
     } else {
-        for (; n > 1 && is_word(*items, "AT"); items++, n--)
+        for (; n > 1 && args_is_word(*items, "AT"); items++, n--)
             RedisModule_Replicate(ctx, "BF.REBUILD", "scss", name, "LOAD", token, *items);
         RedisModule_Replicate(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
     }
 }
 
-void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
-    long long since = v->standing.vouched_at, lease = v->standing.lease;
-    char of[FILTER_NAME_MAX];
-    name_filter(v, of);
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f) {
+    long long since = f->standing.vouched_at, lease = f->standing.lease;
+    char of[VOUCH_NAME_MAX];
+    vouch_name(f, of);
     node_tell_promotion(ctx);
     if (lease)
         RedisModule_Replicate(ctx, "BF.READY", "sclclcc", name, "PXAT", lease, "SINCE",
@@ -82,10 +82,10 @@ void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct 
 }
 
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
-                      RedisModuleString *token, const struct value *v) {
-    const struct standing *s = &v->standing;
-    char of[FILTER_NAME_MAX];
-    name_filter(v, of);
+                      RedisModuleString *token, const struct filter *f) {
+    const struct standing *s = &f->standing;
+    char of[VOUCH_NAME_MAX];
+    vouch_name(f, of);
     node_tell_promotion(ctx);
     long long since = s->vouched_at, lease = s->lease;
     long long count = replicated_count(s);
@@ -98,17 +98,12 @@ void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
 }
 
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
-                     const struct value *v) {
+                     const struct filter *f) {
     node_tell_promotion(ctx);
-    struct value next = {.live = v->next};
+    struct filter next = {.live = f->next};
     size_t length;
-    unsigned char *header = encoded_header(&next, CODEC_BORN, &length);
+    unsigned char *header = type_header(&next, CODEC_BORN, &length);
     RedisModule_Replicate(ctx, "BF.REBUILD", "scclb", name, "START", token,
-                          (long long)v->standing.rebuild_start, header, length);
+                          (long long)f->standing.rebuild_start, header, length);
     RedisModule_Free(header);
-}
-
-void announce(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
-    RedisModule_SignalModifiedKey(ctx, name);
-    RedisModule_NotifyKeyspaceEvent(ctx, server.notification_class, event, name);
 }

@@ -29,14 +29,14 @@
 
 #include <stdint.h>
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
-                        const struct value *v);
+                        const struct filter *f);
 
 /* Of one of its chains. */
-void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       const struct chain *c);
 
 /* Those of the n items that changed something, or all. Returns how many did. With as_it_is
@@ -53,7 +53,7 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
                     long long at, RedisModuleString **items, size_t n, bool as_it_is);
 
 /* The filter was vouched for. */
-void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v);
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f);
 
 /* How many items COMMIT says that the rebuild received: no more than fit in the number. */
 static inline long long replicated_count(const struct standing *s) {
@@ -62,14 +62,10 @@ static inline long long replicated_count(const struct standing *s) {
 
 /* The same by the COMMIT of the rebuild with that token, which is live by now. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
-                      RedisModuleString *token, const struct value *v);
+                      RedisModuleString *token, const struct filter *f);
 
 /* The rebuild that is under way has just begun. */
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
-                     const struct value *v);
-
-/* Tells watchers and caching clients that the key changed, and sends the keyspace
- * event. */
-void announce(RedisModuleCtx *ctx, RedisModuleString *name, const char *event);
+                     const struct filter *f);
 
 #endif

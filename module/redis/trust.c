@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beat.h"
+#include "find.h"
 #include "node.h"
 #include "stats.h"
 

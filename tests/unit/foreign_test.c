@@ -116,7 +116,7 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
     CHECK_INT(redisbloom_add_link(c, &link, &why), BLOOM_OK);
     CHECK_INT(redisbloom_finish(c, &head, &why), BLOOM_OK);
 
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     CHECK_UINT(plan.bytes, 32768);
     CHECK_UINT(plan.sectors, 18);
@@ -128,7 +128,7 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
 
 TEST(a_rate_that_can_be_halved_no_more_ends_the_growth) {
     struct chain *c = made(&kind_redisbloom, 0.01, 1, 1);
-    struct filter plan;
+    struct layer plan;
     enum bloom_status status;
     while ((status = chain_plan(c, 0, &plan)) == BLOOM_OK)
         CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
@@ -230,7 +230,7 @@ TEST(growing_a_foreign_filter_without_memory_changes_nothing) {
         chain_fill(c, 0, 10);
         for (uint64_t granted = 0; granted < 2; granted++) {
             struct snapshot before = snapshot_of(c);
-            struct filter plan;
+            struct layer plan;
             CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
             memory_fail_after(granted);
             CHECK_INT(chain_grow(c, &plan), BLOOM_NO_MEMORY);
@@ -243,7 +243,7 @@ TEST(growing_a_foreign_filter_without_memory_changes_nothing) {
 TEST(a_foreign_filter_that_would_be_too_large_is_refused) {
     for (size_t k = 0; k < COUNT(foreign); k++) {
         struct chain_spec spec = foreign_spec(foreign[k], 0.01, UINT32_MAX);
-        struct filter plan;
+        struct layer plan;
         struct chain *c = chain_made(counting_memory(), &spec, 1);
         test_case("%s", foreign[k]->name);
         c->layers[0].capacity = UINT64_C(1) << 60; /* as if it had grown so far */

@@ -60,11 +60,11 @@ static double rate_of_line(const unsigned char *line, unsigned sectors) {
     return rate;
 }
 
-static double rate_of_layer(const struct filter *f) {
+static double rate_of_layer(const struct layer *layer) {
     double sum = 0;
-    for (uint64_t at = 0; at < f->bytes; at += LINE_BYTES)
-        sum += rate_of_line(f->bits + at, f->sectors);
-    return pow(sum / (double)(f->bytes / LINE_BYTES), f->probes);
+    for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES)
+        sum += rate_of_line(layer->bits + at, layer->sectors);
+    return pow(sum / (double)(layer->bytes / LINE_BYTES), layer->probes);
 }
 
 static double rate_by_count(const struct chain *c) {
@@ -101,7 +101,7 @@ static struct chain *filled(const struct setup *s, uint64_t *state) {
     };
     struct chain *c;
     CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, s->capacity, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
     chain_fill(c, 0, s->items);
