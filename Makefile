@@ -48,7 +48,7 @@ CHECKED := tests/check.c
 core_src := $(wildcard module/core/*.c module/core/kinds/*.c)
 glue_src := $(wildcard module/redis/*.c)
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
-integration_src := $(CHECKED) $(wildcard tests/integration/*.c)
+integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c)
 
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
@@ -57,7 +57,7 @@ integration_obj := $(integration_src:%.c=$B/integration/%.o)
 
 # What each fuzz target is made of. The driver replays and mutates; libFuzzer has its own.
 fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
-harness := $(patsubst tests/%.c,%,$(filter-out %_test.c tests/integration/torture_%,$(wildcard tests/integration/*.c)))
+harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integration/harness/*.c)))
 records := fuzz/records fuzz/records_parts fuzz/records_repair fuzz/records_mutate
 fuzz_codec := fuzz/codec_fuzz $(records) fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
@@ -99,7 +99,7 @@ $B/unit/%.o: %.c
 
 $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Imodule/core -isystem $(HIREDIS)/include -c -o $@ $<
+	$(CC) $(TEST_FLAGS) -Itests/integration/harness -Imodule/core -isystem $(HIREDIS)/include -c -o $@ $<
 
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
@@ -123,7 +123,7 @@ $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 $B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
-# For the servers of tests, which are not sanitized themselves: see tests/integration/server.h.
+# For the servers of tests, which are not sanitized themselves: see tests/integration/harness/server.h.
 preloads := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
 $B/preload/%.so: tests/preload/%.c
 	@mkdir -p $(@D)

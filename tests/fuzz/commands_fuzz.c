@@ -2,7 +2,7 @@
 /* commands_fuzz.c - bytes as command lines for a live server.
  * commands_inputs.h says what the bytes mean.
  *
- * The server and the module are named by SERVER and MODULE (integration/harness.h); so
+ * The server and the module are named by SERVER and MODULE (integration/harness/harness.h); so
  * is a sanitizer's runtime for the server. All that an input says goes to keys k0 to k3.
  * After each input:
  *
@@ -23,8 +23,8 @@
 #include "commands_replies.h"
 #include "commands_restore.h"
 #include "fuzz.h"
-#include "integration/harness.h"
-#include "integration/payload.h"
+#include "harness.h"
+#include "payload.h"
 #include "stand_in.h"
 
 enum { MEMBERS = 1000, EXACT_EVERY = 4096 };

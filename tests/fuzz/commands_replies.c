@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "integration/harness.h"
+#include "harness.h"
 
 enum { COMMANDS_AT_MOST = 256 };
 

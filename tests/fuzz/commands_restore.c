@@ -4,7 +4,7 @@
 #include "codec.h"
 #include "commands_calls.h"
 #include "commands_replies.h"
-#include "integration/payload.h"
+#include "payload.h"
 #include "records.h"
 
 unsigned frame_version;

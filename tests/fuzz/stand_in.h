@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stand_in.h - check.h without tests: lets a fuzz target use what was written for
- * them, the model (unit/model.h) and the harness (integration/harness.h).
+ * them, the model (unit/model.h) and the harness (integration/harness/harness.h).
  *
  * A check that fails ends the program, as MUST does. What is deferred waits for
  * stand_in_undo(), or for the end of the program. */

@@ -2,7 +2,7 @@
 
 /* disk.c - put before the C library of a server (LD_PRELOAD), so that its fsync can be
  * made to hang and what it has not fsynced can be taken back: see preload/disk.h, and
- * integration/disk.h, whose tests it serves. Without its file in the environment it
+ * integration/harness/disk.h, whose tests it serves. Without its file in the environment it
  * changes nothing. */
 
 #include "disk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* codec_foreign_test.c - RedisBloom's and valkey-bloom's forms, there and back, and every
- * lie in them by name. The products' own bytes: integration/fixture_test.c. */
+ * lie in them by name. The products' own bytes: integration/compatibility/fixture_test.c. */
 #include "bytes.h"
 #include "codec_redisbloom.h"
 #include "codec_valkeybloom.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* foreign_test.c - the kinds redisbloom and valkeybloom: their sizes, their growth, and
  * that they never deny what they accepted. That all of it is the products' own is shown on
- * their files: integration/fixture_test.c. */
+ * their files: integration/compatibility/fixture_test.c. */
 #include "chain.h"
 #include "codec_redisbloom.h"
 #include "codec_valkeybloom.h"

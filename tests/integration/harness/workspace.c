@@ -4,7 +4,7 @@
 
 #include "workspace.h"
 
-#include "../check.h"
+#include "check.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -4,7 +4,7 @@
 
 #include "dump.h"
 
-#include "../check.h"
+#include "check.h"
 #include "client.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "files.h"
 
-#include "../check.h"
+#include "check.h"
 
 #include <stdarg.h>
 #include <stdio.h>

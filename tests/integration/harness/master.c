@@ -4,7 +4,7 @@
 
 #include "master.h"
 
-#include "../check.h"
+#include "check.h"
 #include "client.h"
 #include "wait.h"
 

@@ -4,7 +4,7 @@
 
 #include "product.h"
 
-#include "../check.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,17 +17,19 @@
  *
  * To build: C11 with -D_GNU_SOURCE; hiredis 1.0 or newer (older ones know no
  * RESP3), its directory that holds hiredis/hiredis.h on the include path;
- * tests/check.c, every .c file of this directory and libhiredis.a.
+ * tests/ and this directory on it, too; tests/check.c, every .c file of this directory
+ * and libhiredis.a.
  *
- *     gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Ibuild/deps/hiredis/include \
- *         tests/check.c tests/integration/[a-z]*.c build/deps/hiredis/lib/libhiredis.a
+ *     gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Itests -Itests/integration/harness \
+ *         -Ibuild/deps/hiredis/include tests/check.c tests/integration/harness/[a-z]*.c \
+ *         build/deps/hiredis/lib/libhiredis.a
  *
  * To run, from the environment:
  *
  *     SERVER          the server to test on         (redis-server, from PATH)
  *     MODULE          the module                    (./bulwark.so)
  *     SERVER_PRELOAD  LD_PRELOAD of the servers: a sanitizer's runtime. What a test
- *                     preloads (../preload/, built beside this program) comes after it
+ *                     preloads (tests/preload/, built beside this program) comes after it
  *     PATIENCE=n      time limits times n: for valgrind
  *     KEEP=1          leave servers' directories for a look
  *     TEST, SEED, TEST_LIMIT: see check.h */
@@ -35,7 +37,7 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
-#include "../check.h"
+#include "check.h"
 #include "client.h"
 #include "disk.h"
 #include "dump.h"

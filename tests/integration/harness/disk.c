@@ -4,8 +4,8 @@
 
 #include "disk.h"
 
-#include "../check.h"
-#include "../preload/disk.h"
+#include "check.h"
+#include "preload/disk.h"
 #include "files.h"
 
 #include <fcntl.h>

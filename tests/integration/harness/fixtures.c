@@ -4,7 +4,7 @@
 
 #include "fixtures.h"
 
-#include "../check.h"
+#include "check.h"
 #include "client.h"
 #include "dump.h"
 #include "payload.h"

@@ -4,7 +4,7 @@
 
 #include "server.h"
 
-#include "../check.h"
+#include "check.h"
 #include "wait.h"
 #include "workspace.h"
 

@@ -4,7 +4,7 @@
 
 #include "client.h"
 
-#include "../check.h"
+#include "check.h"
 #include "render.h"
 #include "wait.h"
 

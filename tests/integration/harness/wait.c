@@ -4,7 +4,7 @@
 
 #include "wait.h"
 
-#include "../check.h"
+#include "check.h"
 #include "client.h"
 
 #include <stdlib.h>

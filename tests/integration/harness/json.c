@@ -4,7 +4,7 @@
 
 #include "json.h"
 
-#include "../check.h"
+#include "check.h"
 #include "files.h"
 
 #include <ctype.h>
