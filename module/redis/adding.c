@@ -9,6 +9,7 @@
 #include "node.h"
 #include "replicate.h"
 #include "stats.h"
+#include "upstream.h"
 
 /* After a refusal a chain is not asked to grow for so much of its last layer's items:
  * looking for memory costs more than adding. */
@@ -61,14 +62,13 @@ static struct layer *last_layer(const struct chain *c) {
 static bool waits_for_growth(const struct adding *a, const struct chain *c) {
     bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
                    c == a->f->live && c->missing == 0;
-    return server_is_followed(a->ctx) && !by_rule;
+    return upstream_sent(a->ctx) && !by_rule;
 }
 
 /* What was accepted elsewhere must not be denied here, and who vouched for a filter
  * relies on every add. */
 static bool may_refuse(const struct adding *a, const struct chain *c) {
-    return c == a->f->live && shield_may_refuse(&a->f->standing) &&
-           !server_is_followed(a->ctx);
+    return c == a->f->live && shield_may_refuse(&a->f->standing) && !upstream_sent(a->ctx);
 }
 
 /* Room in a chain that has dealt with so many items of the call: a further layer, or
@@ -144,7 +144,7 @@ static void note_overfull(struct adding *a) {
 
 enum bloom_status adding_run(struct adding *a) {
     uint8_t few[FEW], *many = NULL;
-    if (a->f->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
+    if (a->f->live->missing > 0 && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
     if (a->f->next && !a->token)

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "node.h"
 #include "reply.h"
+#include "upstream.h"
 
 #define PAUSED_MS 1
 
@@ -67,7 +68,7 @@ bool adrift_loaded(RedisModuleCtx *ctx) {
  * From an AOF: what is noted there. */
 int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return reply_wrong_arity(ctx);
-    if (!server_is_followed(ctx))
+    if (!upstream_sent(ctx))
         return reply_error(ctx, "ERR only an append-only file says this");
     char what = RedisModule_StringPtrLen(argv[1], NULL)[0];
     file_adrift = what == '1';

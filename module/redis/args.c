@@ -12,6 +12,7 @@
 #include "make.h"
 #include "options.h"
 #include "reply.h"
+#include "upstream.h"
 
 #define BIT(o) OPTION_BIT(OPTION_##o)
 
@@ -42,7 +43,7 @@ bool args_is_word(RedisModuleString *text, const char *word) {
 }
 
 struct wish args_default_wish(RedisModuleCtx *ctx) {
-    if (server_is_followed(ctx))
+    if (upstream_sent(ctx))
         return (struct wish){.kind = &kind_redisbloom,
                              .error = REDISBLOOM_ERROR,
                              .capacity = REDISBLOOM_CAPACITY,
@@ -190,7 +191,7 @@ bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                               .argv = argv,
                               .argc = argc,
                               .at = 4,
-                              .loose = server_is_followed(ctx),
+                              .loose = upstream_sent(ctx),
                               .known = RESERVE_OPTIONS,
                               .dialect = &options_reserve_dialect},
                        .wish = wish};
@@ -211,7 +212,7 @@ bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                               .argv = argv,
                               .argc = argc,
                               .at = 2,
-                              .loose = server_is_followed(ctx),
+                              .loose = upstream_sent(ctx),
                               .known = INSERT_OPTIONS,
                               .dialect = &options_insert_dialect},
                        .wish = &insert->wish};
@@ -237,7 +238,7 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
                               .dialect = &options_own_dialect},
                        .vow = vow};
     *vow = (struct vow){.now = RedisModule_Milliseconds()};
-    if (server_is_followed(ctx)) p.in.known |= FOLLOWING_OPTIONS;
+    if (upstream_sent(ctx)) p.in.known |= FOLLOWING_OPTIONS;
     while (p.in.at < argc)
         if (!read_option(&p)) return false;
     if (p.in.seen[OPTION_EX] && p.in.seen[OPTION_PXAT])

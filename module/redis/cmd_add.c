@@ -9,6 +9,7 @@
 #include "find.h"
 #include "make.h"
 #include "reply.h"
+#include "upstream.h"
 
 /* Answers of so many items fit on the stack. */
 #define FEW 512
@@ -48,7 +49,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
     uint8_t few[FEW];
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     enum bloom_status status = adding_run(&a);
-    if (status == BLOOM_PARTIAL || (status < 0 && server_is_followed(ctx)))
+    if (status == BLOOM_PARTIAL || (status < 0 && upstream_sent(ctx)))
         reply_refusal(ctx, name, status);
     else
         reply_answers(&a, status);

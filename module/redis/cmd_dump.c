@@ -24,6 +24,7 @@
 #include "reply.h"
 #include "stats.h"
 #include "type.h"
+#include "upstream.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
@@ -221,9 +222,8 @@ static enum bloom_status load(struct loading *l, const char **why) {
 static int follow_refusal(const struct loading *l, const char *why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
     if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->f)
-        server_end(l->ctx, "BF.LOADCHUNK", why);
-    server_log_refusal(l->ctx, l->name, why ? why : "there is no such filter");
-    return reply_ok(l->ctx);
+        upstream_end("BF.LOADCHUNK", why);
+    return upstream_log(l->ctx, l->name, why ? why : "there is no such filter");
 }
 
 /* BF.LOADCHUNK key iterator data
@@ -232,7 +232,7 @@ static int follow_refusal(const struct loading *l, const char *why) {
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return reply_wrong_arity(ctx);
 
-    struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
+    struct loading l = {.ctx = ctx, .name = argv[1], .followed = upstream_sent(ctx)};
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
     if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
@@ -244,7 +244,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     const char *why = NULL;
     enum bloom_status status = load(&l, &why);
-    memory_must_follow(ctx, status);
+    upstream_must_have(ctx, status);
     if (status < 0)
         return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
     if (l.changed) {

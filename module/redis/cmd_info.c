@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_info.c - BF.CARD, BF.INFO and BF.DEBUG: what a filter is like. */
+#include "cmd_info.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "args.h"
-#include "cmd_info.h"
 #include "commands.h"
 #include "core/redisbloom.h"
 #include "find.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
 #include "core/sizing.h"
@@ -149,7 +150,7 @@ static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t m
     if (ms == 0)
         field_nil(ctx, name);
     else
-        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, server_seconds_since(ms));
+        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, clock_seconds_since(ms));
 }
 
 static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {

@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 
 static bool has_wish(const struct chain *c, const struct wish *wish) {
     const struct secret *seed = wish->seed;
@@ -39,11 +40,11 @@ enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
 
     struct filter *f = NULL;
     if (wish && !has_wish(c, wish)) status = BLOOM_CORRUPT;
-    if (status >= 0 && !server_is_followed(ctx))
+    if (status >= 0 && !upstream_sent(ctx))
         status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
     if (status >= 0) status = chain_take_arrays(c);
     if (status >= 0 && !(f = filter_new(c))) status = BLOOM_NO_MEMORY;
-    memory_must_follow(ctx, status);
+    upstream_must_have(ctx, status);
     if (status < 0) {
         chain_free(c);
         return status;
@@ -68,6 +69,6 @@ int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     const char *why = NULL;
     enum bloom_status status = cmd_load_data(ctx, argv[1], data, NULL, &why);
-    if (status < 0 && server_is_followed(ctx)) server_end(ctx, "BF.LOAD", why);
+    if (status < 0 && upstream_sent(ctx)) upstream_end("BF.LOAD", why);
     return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_ok(ctx);
 }

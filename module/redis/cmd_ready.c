@@ -8,27 +8,16 @@
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 #include "vouch.h"
 
 /* Why nobody can vouch for it. What a master says is so. */
 static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
     if (!f) return BLOOM_NOT_FOUND;
-    if (server_is_followed(ctx)) return BLOOM_OK;
+    if (upstream_sent(ctx)) return BLOOM_OK;
     if (f->live->missing > 0) return BLOOM_PARTIAL;
     bool declared = renew && f->standing.state == STATE_READY; /* an empty table */
     return chain_items(f->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
-}
-
-/* The master vouches for a filter that is not the one here. */
-static int follow_another(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) {
-    char shown[SHOWN_MAX + 1];
-    RedisModule_Log(
-        ctx, "warning",
-        "The master vouches for a filter %s that is not the one here: it denies "
-        "nothing until the next full sync.",
-        server_printable(name, shown));
-    if (vouch_alarm(ctx, name, f)) announce(ctx, name, "bf.loading");
-    return reply_ok(ctx);
 }
 
 /* BF.READY key [EX seconds | PXAT ms] [XX]
@@ -46,7 +35,10 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
     if (vow.renew && node_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
-    if (!vouch_is_meant(f, &vow)) return follow_another(ctx, argv[1], f);
+    if (!vouch_is_meant(f, &vow)) {
+        upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
+        return reply_ok(ctx);
+    }
 
     change_begin(f);
     vouch_for(ctx, argv[1], f, &vow);

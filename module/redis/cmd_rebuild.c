@@ -27,6 +27,7 @@
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 #include "vouch.h"
 
 #define TOKEN_DIGITS 16
@@ -185,8 +186,8 @@ static int follow_start(struct rebuild *r) {
     if (r->argc != 6) return reply_wrong_arity(r->ctx);
     enum bloom_status status = read_started(r, &next, &since, &why);
     if (status == BLOOM_NOT_FOUND) return reply_refusal(r->ctx, r->name, status);
-    memory_must_follow(r->ctx, status);
-    if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
+    upstream_must_have(r->ctx, status);
+    if (status < 0) upstream_end("BF.REBUILD START", why);
 
     change_begin(r->f);
     set_next(r->f, next);
@@ -298,11 +299,6 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
     change_end(r->ctx, r->name, r->f);
 }
 
-/* What the master has committed is not there: what is there lacks it. */
-static void cannot_follow(struct rebuild *r) {
-    if (r->f && vouch_alarm(r->ctx, r->name, r->f)) announce(r->ctx, r->name, "bf.loading");
-}
-
 /* The master sends how many items it received, and the generation's name, which counts
  * adds that came during the rebuild. If either differs, the rebuild here is another one or
  * an older state. */
@@ -311,6 +307,19 @@ static bool is_complete(const struct rebuild *r, long long count, const struct v
     long long received = replicated_count(&r->f->standing);
     return r->followed ? received == count && vouch_is_meant(&next, vow)
                        : received >= count;
+}
+
+/* What the master has committed is not there: what is there lacks it. */
+static int follow_commit_of_another(const struct rebuild *r, enum bloom_status status,
+                                    long long count) {
+    if (status < 0)
+        reply_refusal(r->ctx, r->name, status);
+    else if (replicated_count(&r->f->standing) != count)
+        refuse_count(r, (uint64_t)count);
+    else
+        upstream_log(r->ctx, r->name, "rebuild lacks adds that the master has");
+    upstream_alarm(r->ctx, r->name, r->f, "it lacks the rebuild");
+    return REDISMODULE_OK;
 }
 
 /* A retry. */
@@ -334,11 +343,8 @@ static int commit(struct rebuild *r) {
     if (status >= 0 && r->f->standing.rebuild_received == 0 && !r->followed)
         status = BLOOM_EMPTY;
     bool complete = status >= 0 && is_complete(r, count, &vow);
-    if (!complete && r->followed) cannot_follow(r);
+    if (!complete && r->followed) return follow_commit_of_another(r, status, count);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
-    if (!complete && replicated_count(&r->f->standing) == count)
-        return reply_error_of(r->ctx, r->name,
-                              "ERR rebuild lacks adds that the master has");
     if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
@@ -383,7 +389,7 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
-                        .followed = server_is_followed(ctx)};
+                        .followed = upstream_sent(ctx)};
     hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!args_is_word(argv[2], steps[i].word)) continue;

@@ -2,11 +2,13 @@
 #include "make.h"
 
 #include "change.h"
+#include "clock.h"
 #include "core/kind.h"
 #include "memory.h"
 #include "node.h"
 #include "replicate.h"
 #include "stats.h"
+#include "upstream.h"
 
 /* The next layer, if it can be sized and there is room for it. */
 static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
@@ -14,10 +16,10 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     struct layer plan;
     enum bloom_status status = chain_plan(c, capacity, &plan);
     if (status < 0) return status;
-    if (!server_is_followed(ctx))
+    if (!upstream_sent(ctx))
         status = memory_room(ctx, chain_bytes(c) + plan.bytes, plan.bytes);
     if (status >= 0) status = chain_grow(c, &plan);
-    memory_must_follow(ctx, status);
+    upstream_must_have(ctx, status);
     return status;
 }
 
@@ -69,7 +71,7 @@ static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
         return BLOOM_OK;
     }
     chain_free(c);
-    memory_must_follow(ctx, BLOOM_NO_MEMORY);
+    upstream_must_have(ctx, BLOOM_NO_MEMORY);
     return BLOOM_NO_MEMORY;
 }
 
@@ -78,7 +80,7 @@ enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
     enum bloom_status status = make(ctx, wish, f);
     if (status < 0) return status;
     struct standing *s = &(*f)->standing;
-    struct moment now = node_now();
+    struct moment now = clock_now();
     if (s->state == STATE_READY) shield_vouch(s, now.wall, 0, now, node.era);
     change_put(ctx, name, *f);
     replicate_creation(ctx, name, *f);

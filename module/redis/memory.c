@@ -214,19 +214,3 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
         status = look_for_room(ctx, total, more);
     return status;
 }
-
-static void give_up(void) {
-    RedisModule_Log(server.ctx, "warning",
-                    "Out of memory for a filter that the master or the file has. Ending.");
-    abort();
-}
-
-void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
-    if (status == BLOOM_NO_MEMORY && server_is_followed(ctx)) give_up();
-}
-
-void memory_must_follow_here(enum bloom_status status) {
-    int followed = REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING;
-    if (status == BLOOM_NO_MEMORY && RedisModule_GetContextFlags(server.ctx) & followed)
-        give_up();
-}

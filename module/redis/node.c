@@ -5,11 +5,13 @@
 
 #include "adrift.h"
 #include "beat.h"
+#include "clock.h"
 #include "commands.h"
 #include "losses.h"
 #include "reply.h"
 #include "stats.h"
 #include "trust.h"
+#include "upstream.h"
 
 struct circumstances node;
 
@@ -54,7 +56,7 @@ static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
 int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     (void)argv;
     if (argc != 1) return reply_wrong_arity(ctx);
-    if (!server_is_followed(ctx))
+    if (!upstream_sent(ctx))
         return reply_error(ctx, "ERR only a master or an append-only file says this");
     begin_era((struct era){.failovers = 1});
     RedisModule_ReplicateVerbatim(ctx);
@@ -157,8 +159,8 @@ static void tell_of_ready_filters(RedisModuleCtx *ctx) {
     RedisModule_Log(ctx, "notice",
                     "%llu ready filters came from disk, vouched for %lld to %lld seconds "
                     "ago: %s.",
-                    (unsigned long long)n, (long long)server_seconds_since(loading.newest),
-                    (long long)server_seconds_since(loading.oldest),
+                    (unsigned long long)n, (long long)clock_seconds_since(loading.newest),
+                    (long long)clock_seconds_since(loading.oldest),
                     node.trust & DOUBT_RESTART
                         ? "bf-trust has \"restart\", and they deny"
                         : "they answer \"unknown\" until BF.READY or a rebuild");
@@ -200,7 +202,7 @@ void node_saw_vouching(const struct standing *s) {
 }
 
 void node_arrived(struct filter *f, bool restored) {
-    shield_arrive(&f->standing, node_now(), node.era);
+    shield_arrive(&f->standing, clock_now(), node.era);
     if (restored) shield_dumped(&f->standing, f->next);
     node_saw_vouching(&f->standing);
 }
@@ -227,11 +229,6 @@ bool node_is_saving(void) {
 
 /* ---- the answer ---- */
 
-struct moment node_now(void) {
-    return (struct moment){.wall = RedisModule_Milliseconds(),
-                           .steady = server_steady_ms()};
-}
-
 static void look_at_link(struct circumstances *here) {
     enum belief belief = beat_belief();
     here->link_down = !link_is_up() || belief == NOT_HEARD;
@@ -251,7 +248,7 @@ static void see_lease(struct filter *f, struct moment now) {
 static enum cause look_at(struct filter *f, struct circumstances *here) {
     struct moment now = {0, 0};
     if (f->standing.lease) {
-        now = node_now();
+        now = clock_now();
         see_lease(f, now);
     }
     if (here->replica && f->standing.state == STATE_READY) look_at_link(here);
@@ -275,7 +272,7 @@ bool node_doubts(struct filter *f) {
 bool node_sends_all(RedisModuleCtx *ctx, const struct filter *f) {
     return f->standing.state != STATE_PLAIN &&
            node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
-           !server_is_followed(ctx);
+           !upstream_sent(ctx);
 }
 
 /* ---- the beginning ---- */

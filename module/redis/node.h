@@ -20,9 +20,6 @@ extern struct circumstances node;
 
 int node_register(RedisModuleCtx *ctx);
 
-/* The time by both clocks. */
-struct moment node_now(void);
-
 enum cause node_look_closer(struct filter *f);
 
 /* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why

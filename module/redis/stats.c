@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "clock.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
@@ -83,7 +84,7 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    return oldest ? server_seconds_since(oldest) : 0;
+    return oldest ? clock_seconds_since(oldest) : 0;
 }
 
 /* ---- filters that come and go ---- */

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "node.h"
 #include "stats.h"
+#include "upstream.h"
 
 RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 
@@ -38,7 +39,7 @@ void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
     if (f) return type_arrived(rdb, f);
     if (status >= 0) status = BLOOM_NO_MEMORY;
     chain_free(c);
-    memory_must_follow_here(status);
+    upstream_must_have_here(status);
     return type_refuse(rdb, status == BLOOM_NO_MEMORY ? "there is not enough memory" : why);
 }
 
@@ -83,7 +84,7 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
     struct filter *new = c ? filter_new(c) : NULL;
     if (!new) {
         chain_free(c);
-        memory_must_follow_here(BLOOM_NO_MEMORY);
+        upstream_must_have_here(BLOOM_NO_MEMORY);
         return NULL;
     }
     c->identity = identity_of_copy(c, to);

@@ -4,11 +4,12 @@
  * The bytes are those of core/codec.h. In the RDB a filter is its header as one string,
  * and then its chunks, a string each, until as many bytes have come as the header
  * announced. In a rewritten AOF it is the same records as BF.LOADCHUNK commands. */
-#include "type.h"
-
 #include "adrift.h"
+#include "clock.h"
 #include "memory.h"
 #include "node.h"
+#include "type.h"
+#include "upstream.h"
 
 #define TYPE_NAME "bulwarkBF"
 #define ENCODING  1
@@ -34,7 +35,7 @@ unsigned char *type_header_with_doubt(const struct filter *f, uint16_t doubt,
 
 unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length) {
     struct standing s = f->standing;
-    shield_see_lease(&s, node_now());
+    shield_see_lease(&s, clock_now());
     uint16_t doubt = shield_doubt(&s, f->next, node.era);
     return type_header_with_doubt(f, doubt, form, length);
 }
@@ -89,7 +90,7 @@ static struct filter *load_header(RedisModuleIO *rdb, uint64_t follows[2],
     *why = "it could not be read";
     if (!header || RedisModule_IsIOError(rdb)) goto done;
     status = codec_read_header(header, length, &memory_allocator, &f, follows, why);
-    memory_must_follow_here(status);
+    upstream_must_have_here(status);
     if (status < 0) goto done;
 
     *why = "it is larger than the memory of this server";
@@ -97,7 +98,7 @@ static struct filter *load_header(RedisModuleIO *rdb, uint64_t follows[2],
     if (could_fit(rdb, filter_memory(f))) {
         *why = "there is not enough memory";
         status = filter_take_arrays(f);
-        memory_must_follow_here(status);
+        upstream_must_have_here(status);
     }
     if (status >= 0) goto done;
     filter_free(f);

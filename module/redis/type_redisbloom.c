@@ -4,11 +4,10 @@
  * The fields and their order are in core/codec_redisbloom.h. A bitmap is one string: the
  * buffer that the server reads it into becomes the layer's array, so that it isn't
  * there twice. */
-#include "type.h"
-
 #include "core/codec_redisbloom.h"
 #include "core/redisbloom.h"
 #include "memory.h"
+#include "type.h"
 
 #define TYPE_NAME "MBbloom--"
 

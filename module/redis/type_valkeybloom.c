@@ -6,10 +6,9 @@
  * array, the bitmap moved to its front. */
 #include <string.h>
 
-#include "type.h"
-
 #include "core/codec_valkeybloom.h"
 #include "memory.h"
+#include "type.h"
 
 #define TYPE_NAME "bloomfltr"
 

@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "change.h"
+#include "clock.h"
 #include "eviction.h"
 #include "node.h"
+#include "upstream.h"
 
 void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                const struct vow *vow) {
-    shield_vouch(&f->standing, vow->now, vow->lease, node_now(), node.era);
+    shield_vouch(&f->standing, vow->now, vow->lease, clock_now(), node.era);
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING)
         node_saw_vouching(&f->standing);
-    else if (!server_is_followed(ctx))
+    else if (!upstream_sent(ctx))
         eviction_warn(ctx, name);
 }
 
