@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "answer.h"
 #include "node.h"
 #include "stats.h"
 
@@ -26,7 +27,7 @@ void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **
                      size_t n) {
     uint8_t maybe[ITEMS_BLOCK];
     size_t found = 0;
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     ask_block(f, strings, n, maybe);
     for (size_t i = 0; i < n; i++) {
         found += maybe[i];

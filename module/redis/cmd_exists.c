@@ -2,6 +2,7 @@
 /* cmd_exists.c - BF.EXISTS and BF.MEXISTS: questions as RedisBloom's clients put them. */
 #include <string.h>
 
+#include "answer.h"
 #include "ask.h"
 #include "commands.h"
 #include "config.h"
@@ -11,7 +12,7 @@
 #include "stats.h"
 
 static bool may_deny(struct filter *f) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     return shield_denies(cause) ||
            (cause == CAUSE_MISSING && settings.missing_key == MISSING_ABSENT);
 }

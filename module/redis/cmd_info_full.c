@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "answer.h"
 #include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
@@ -85,7 +86,7 @@ static void field_doubt(RedisModuleCtx *ctx, const struct filter *f) {
 #define STANDING_FIELDS 5
 
 static void reply_standing(RedisModuleCtx *ctx, struct filter *f) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     field_word(ctx, "State", state_name(f->standing.state));
     if (cause == CAUSE_NONE)
         field_nil(ctx, "Unknown by");
@@ -165,7 +166,7 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
     field_number(ctx, "Received", s->rebuild_received);
     field_seconds_since(ctx, "Seconds since LOAD", f->notes.last_load);
     field_number(ctx, "Interrupted",
-                 shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
+                 answer_resume(f, s->rebuild_token) == BLOOM_INTERRUPTED);
     field_number(ctx, "Capacity", chain_capacity(f->next));
     field_number(ctx, "Items", chain_items(f->next));
 }

@@ -7,7 +7,7 @@
 
 #include "args.h"
 #include "core/chain.h"
-#include "node.h"
+#include "core/shield.h"
 
 /* The texts among the settings come from their table, in config_load. */
 struct settings settings = {
@@ -126,7 +126,7 @@ static bool take_trust(RedisModuleString *text) {
         trust |= bit;
         at += length;
     }
-    node.trust = trust;
+    settings.trust = trust;
     return true;
 }
 
@@ -226,14 +226,14 @@ static void set_missing(int place) {
 static const char *bypass_words[] = {"no", "yes"};
 
 static int get_bypass(void) {
-    return node.bypass;
+    return settings.bypass;
 }
 
 static void set_bypass(int place) {
-    if (node.bypass != (place == 1))
+    if (settings.bypass != (place == 1))
         RedisModule_Log(server.ctx, "warning", "bf-bypass is %s: %s.", bypass_words[place],
                         place ? "nothing is denied here" : "filters deny what they may");
-    node.bypass = place;
+    settings.bypass = place;
 }
 
 static const struct choice choices[] = {

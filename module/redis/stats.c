@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "clock.h"
+#include "config.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
@@ -193,7 +194,7 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
     char words[TRUST_WARNINGS_MAX];
     trust_warnings(words);
-    show(ctx, "bypass", node.bypass);
+    show(ctx, "bypass", settings.bypass);
     RedisModule_InfoAddFieldCString(ctx, "trust_warnings", words);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
