@@ -56,11 +56,12 @@ needs() {
 }
 
 example 'C, hiredis' "$guard"
-if needs redis-py 3; then
+if needs redis-py 4; then
     for decode in decode_responses=False decode_responses=True; do
         example "Python, redis-py, $decode" build/deps/redis-py/python3 tests/examples/guard.py $decode
     done
     example 'Python, redis-py: drop-in' build/deps/redis-py/python3 tests/examples/drop_in.py
+    example 'Transcripts' build/deps/redis-py/python3 tests/examples/transcripts.py
 fi
 if needs node-redis 2; then
     example 'Node, node-redis' node tests/examples/guard.mjs
