@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "commands.h"
-#include "core/redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom.h"
 #include "find.h"
 #include "reply.h"
 

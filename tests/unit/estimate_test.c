@@ -15,7 +15,7 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom.h"
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -3,11 +3,11 @@
  * that they never deny what they accepted. That all of it is the products' own is shown on
  * their files: integration/compatibility/fixture_test.c. */
 #include "chain.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
+#include "kinds/redisbloom/redisbloom.h"
 #include "sizing.h"
-#include "valkeybloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
 #include <string.h>

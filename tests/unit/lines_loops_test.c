@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines_loops_test.c - every form of the loops equals the one in plain C: the same
  * hashes, the same answers, the same bytes. */
-#include "kinds/lines_loops.h"
+#include "kinds/lines/lines_loops.h"
 
 #include <stdlib.h>
 #include <string.h>

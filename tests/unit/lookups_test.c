@@ -6,11 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "dumps.h"
-#include "redisbloom.h"
-#include "valkeybloom.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 

@@ -2,7 +2,7 @@
 /* lines_plain.c - the loops of the native kind in plain C: the form that runs
  * everywhere, and that the others must equal. */
 #include "bytes.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 /* Each bit is found when it is looked at. */
 struct bits {
@@ -48,7 +48,7 @@ static void hash_all(const struct secret *secret, const struct item *items, size
 }
 
 #define LINES_LOOPS lines_plain
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 INLINE bool layer_has(const struct layer *layer, unsigned sectors, uint64_t x) {
     uint64_t lines = layer->bytes / LINE_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_valkeybloom.h"
+#include "valkeybloom_codec.h"
 
 #include <string.h>
 

@@ -20,7 +20,7 @@
  * question a handful of shifts without a branch. */
 #include "bytes.h"
 #include "chain.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 #define PROBES_MAX 4
 

@@ -22,7 +22,7 @@
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "murmur.h"
 #include "redisbloom.h"
 #include "sizing.h"

@@ -19,7 +19,7 @@
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "sizing.h"
 #include "valkeybloom.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_redisbloom.h"
+#include "redisbloom_codec.h"
 
 #include "bytes.h"
 #include "reader.h"
