@@ -33,7 +33,7 @@ static struct layer random_layer(void) {
     struct layer layer = {
         .bytes = 64 * (1 + random_below(random_below(2) ? 3 : 200)),
         .probes = (uint16_t)(1 + random_below(4)),
-        .sectors = sectors[random_below(3)],
+        .variant = sectors[random_below(3)],
     };
     unsigned char *block = calloc(1, (size_t)layer.bytes + 64);
     CHECK(block != NULL);

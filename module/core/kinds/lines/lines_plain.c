@@ -62,9 +62,9 @@ INLINE bool layer_has(const struct layer *layer, unsigned sectors, uint64_t x) {
 
 bool lines_ask_one(const struct layer *layers, size_t nlayers, struct hashed item) {
     for (const struct layer *layer = layers + nlayers; layer-- > layers;) {
-        bool has = layer->sectors == 8   ? layer_has(layer, 8, item.x)
-                   : layer->sectors == 4 ? layer_has(layer, 4, item.x)
-                                         : layer_has(layer, 2, item.x);
+        bool has = sectors_of(layer) == 8   ? layer_has(layer, 8, item.x)
+                   : sectors_of(layer) == 4 ? layer_has(layer, 4, item.x)
+                                            : layer_has(layer, 2, item.x);
         if (has) return true;
     }
     return false;
