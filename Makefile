@@ -45,7 +45,7 @@ GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -is
 TEST_FLAGS := $(COMMON) -D_GNU_SOURCE -Itests
 CHECKED := tests/check.c
 
-core_src := $(wildcard module/core/*.c module/core/kinds/*.c)
+core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c)
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
 integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c)
@@ -84,7 +84,7 @@ $B/module/core/%.o: module/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_FLAGS) -c -o $@ $<
 
-# Run only on processors that have it: see kinds/lines_loops.h.
+# Run only on processors that have it: see kinds/lines/lines_loops.h.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 $B/module/core/%_avx2.o: CORE_FLAGS += -mavx2 -mbmi2
 endif

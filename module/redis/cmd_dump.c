@@ -16,7 +16,7 @@
 #include "change.h"
 #include "commands.h"
 #include "core/codec.h"
-#include "core/codec_redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom_codec.h"
 #include "find.h"
 #include "memory.h"
 #include "node.h"

@@ -12,7 +12,7 @@
 #include "announce.h"
 #include "change.h"
 #include "commands.h"
-#include "core/codec_valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "find.h"
 #include "make.h"
 #include "memory.h"

@@ -15,7 +15,7 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom.h"
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -59,7 +59,7 @@ static struct estimate counted(const struct kind *kind, const struct layer *laye
 static struct layer lines_of(unsigned char *bits, uint64_t bytes, uint16_t probes,
                              uint16_t sectors) {
     return (struct layer){
-        .bits = bits, .bytes = bytes, .probes = probes, .sectors = sectors};
+        .bits = bits, .bytes = bytes, .probes = probes, .variant = sectors};
 }
 
 TEST(a_line_passes_by_the_ones_in_each_of_its_sectors) {
@@ -126,7 +126,7 @@ TEST(of_an_old_foreign_layer_only_the_bits_below_its_power_of_two_count) {
     for (size_t i = 0; i < COUNT(table); i++) {
         test_case("n2 %u", table[i].n2);
         struct layer layer = {
-            .bits = bytes, .bytes = 8, .probes = 2, .sectors = table[i].n2};
+            .bits = bytes, .bytes = 8, .probes = 2, .variant = table[i].n2};
         struct estimate e = counted(&kind_redisbloom, &layer);
         CHECK_NEAR(e.fill, table[i].fill, 0);
         CHECK_NEAR(e.error, table[i].fill * table[i].fill, 0);
@@ -333,7 +333,7 @@ static struct truth truth_of(double sum, double squares, double n, unsigned prob
 static struct truth truth_of_lines(const struct layer *layer) {
     double sum = 0, squares = 0;
     for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES) {
-        double pass = line_passes(layer->bits + at, layer->sectors);
+        double pass = line_passes(layer->bits + at, layer->variant);
         sum += pass;
         squares += pass * pass;
     }
@@ -386,7 +386,7 @@ static void fill_over(struct chain *c, uint64_t first, uint64_t end) {
 
 static double model_error(const struct layer *layer, const struct kind *kind,
                           uint64_t items) {
-    struct geometry g = {layer->probes, layer->sectors, layer->bytes / LINE_BYTES};
+    struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
     return sizing_textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
 }

@@ -24,13 +24,13 @@ static uint64_t high_of_product(uint64_t a, uint64_t b) {
 }
 
 unsigned places_of(const struct layer *sizes, uint64_t x, uint64_t places[PLACES_MAX]) {
-    uint64_t bits_per_sector = 512 / sizes->sectors, lines = sizes->bytes / 64;
+    uint64_t bits_per_sector = 512 / sizes->variant, lines = sizes->bytes / 64;
     unsigned n = 0;
     for (unsigned j = 0; j < sizes->probes; j++) {
         uint64_t x_j = j == 0 ? x : splitmix64(x, j);
         uint64_t y = (x_j ^ (x_j >> 32)) * 0x9E3779B97F4A7C15u;
         uint64_t fields = y ^ (y >> 29);
-        for (unsigned q = 0; q < sizes->sectors; q++, fields /= bits_per_sector)
+        for (unsigned q = 0; q < sizes->variant; q++, fields /= bits_per_sector)
             places[n++] = high_of_product(x_j, lines) * 512 + q * bits_per_sector +
                           fields % bits_per_sector;
     }

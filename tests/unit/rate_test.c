@@ -63,7 +63,7 @@ static double rate_of_line(const unsigned char *line, unsigned sectors) {
 static double rate_of_layer(const struct layer *layer) {
     double sum = 0;
     for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES)
-        sum += rate_of_line(layer->bits + at, layer->sectors);
+        sum += rate_of_line(layer->bits + at, layer->variant);
     return pow(sum / (double)(layer->bytes / LINE_BYTES), layer->probes);
 }
 
