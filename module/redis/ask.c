@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "diary.h"
 #include "node.h"
 #include "stats.h"
 
@@ -36,6 +37,6 @@ void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **
     stats_count(&stats_counters.maybe, found);
     stats_count(&stats_counters.by_cause[cause], n - found);
     if (!f) return;
-    f->notes.answers.maybe += found;
-    f->notes.answers.by_cause[cause] += n - found;
+    diary_of(f)->answers.maybe += found;
+    diary_of(f)->answers.by_cause[cause] += n - found;
 }

@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "config.h"
+#include "diary.h"
 #include "find.h"
 #include "node.h"
 #include "reply.h"
@@ -31,8 +32,8 @@ static void answer(struct filter *f, RedisModuleString **strings, size_t n,
     stats_count(&stats_counters.exists_maybe, yes);
     stats_count(&stats_counters.exists_no, n - yes);
     if (!f) return;
-    f->notes.answers.exists_maybe += yes;
-    f->notes.answers.exists_no += n - yes;
+    diary_of(f)->answers.exists_maybe += yes;
+    diary_of(f)->answers.exists_no += n - yes;
 }
 
 /* False if it replied an error. */

@@ -9,6 +9,7 @@
 #include "cmd_info.h"
 #include "core/estimate.h"
 #include "core/sizing.h"
+#include "diary.h"
 #include "node.h"
 #include "reply.h"
 #include "stats.h"
@@ -164,7 +165,7 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
     reply_map(ctx, 6);
     field_seconds_since(ctx, "Age", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", f->notes.last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", diary_of(f)->last_load);
     field_number(ctx, "Interrupted",
                  answer_resume(f, s->rebuild_token) == BLOOM_INTERRUPTED);
     field_number(ctx, "Capacity", chain_capacity(f->next));
@@ -190,5 +191,5 @@ void cmd_info_full(RedisModuleCtx *ctx, struct filter *f) {
     reply_standing(ctx, f);
     reply_chain(ctx, f->live);
     reply_rebuild(ctx, f);
-    reply_answers(ctx, &f->notes.answers);
+    reply_answers(ctx, &diary_of(f)->answers);
 }

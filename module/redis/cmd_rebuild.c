@@ -21,6 +21,7 @@
 #include "change.h"
 #include "commands.h"
 #include "core/codec.h"
+#include "diary.h"
 #include "find.h"
 #include "items.h"
 #include "make.h"
@@ -98,8 +99,7 @@ static struct wish wish_like(const struct chain *c) {
 static void set_next(struct filter *f, struct chain *next) {
     chain_free(f->next);
     f->next = next;
-    f->grow_again[1] = 0;
-    f->notes.last_load = 0;
+    diary_next_came(f);
 }
 
 static uint64_t new_token(void) {
@@ -262,7 +262,7 @@ static int load(struct rebuild *r) {
     adding_run(&a);
     RedisModule_Free(a.added);
     *received = received_after(&a, *received);
-    r->f->notes.last_load = RedisModule_Milliseconds();
+    diary_of(r->f)->last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, *received);
     adding_announce(&a);
     return REDISMODULE_OK;
@@ -292,7 +292,7 @@ static int check(struct rebuild *r) {
 static void take_over(struct rebuild *r, const struct vow *vow) {
     change_begin(r->f);
     chain_free(filter_swap(r->f));
-    r->f->notes.told_full = false;
+    diary_swapped(r->f);
     shield_commit(&r->f->standing);
     vouch_for(r->ctx, r->name, r->f, vow);
     replicate_commit(r->ctx, r->name, r->argv[3], r->f);

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "diary.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
@@ -68,15 +69,15 @@ static void note_rebuild(struct filter *f) {
     for (uint8_t i = 0; i < SLOTS; i++) {
         int64_t none = 0, start = f->standing.rebuild_start | 1;
         if (!atomic_compare_exchange_strong(&started[i], &none, start)) continue;
-        f->notes.rebuild_slot = (uint8_t)(i + 1);
+        diary_of(f)->rebuild_slot = (uint8_t)(i + 1);
         return;
     }
 }
 
 static void forget_rebuild(struct filter *f) {
     add(&rebuilds, (uint64_t)-1);
-    if (f->notes.rebuild_slot) atomic_store(&started[f->notes.rebuild_slot - 1], 0);
-    f->notes.rebuild_slot = 0;
+    if (diary_of(f)->rebuild_slot) atomic_store(&started[diary_of(f)->rebuild_slot - 1], 0);
+    diary_of(f)->rebuild_slot = 0;
 }
 
 static int64_t oldest_rebuild(void) {
@@ -110,17 +111,17 @@ static void count_value(const struct filter *f, uint64_t sign) {
 void stats_filter_came(struct filter *f) {
     count_value(f, 1);
     if (f->next) note_rebuild(f);
-    f->notes.counted_in = 0;
+    diary_of(f)->counted_in = 0;
     if (!shield_is_current(&f->standing, node.era)) return;
-    f->notes.counted_in = atomic_load(&era);
-    add(&current[f->notes.counted_in & 1], 1);
+    diary_of(f)->counted_in = atomic_load(&era);
+    add(&current[diary_of(f)->counted_in & 1], 1);
 }
 
 void stats_filter_went(struct filter *f) {
     count_value(f, (uint64_t)-1);
     if (f->next) forget_rebuild(f);
-    if (f->notes.counted_in == atomic_load(&era))
-        add(&current[f->notes.counted_in & 1], (uint64_t)-1);
+    if (diary_of(f)->counted_in == atomic_load(&era))
+        add(&current[diary_of(f)->counted_in & 1], (uint64_t)-1);
 }
 
 void stats_items_came(uint64_t n) {
