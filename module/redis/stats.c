@@ -9,6 +9,7 @@
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
+#include "version.h"
 
 struct counters stats_counters;
 
@@ -219,6 +220,8 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
 static void info(RedisModuleInfoCtx *ctx, int for_crash_report) {
     (void)for_crash_report;
+    if (RedisModule_InfoAddSection(ctx, "module") == REDISMODULE_OK)
+        RedisModule_InfoAddFieldCString(ctx, "version", BULWARK_VERSION);
     if (RedisModule_InfoAddSection(ctx, "filters") == REDISMODULE_OK) show_filters(ctx);
     if (RedisModule_InfoAddSection(ctx, "shield") == REDISMODULE_OK) show_shield(ctx);
 }
