@@ -4,7 +4,13 @@
 
 #include "check.h"
 
+<<<<<<< HEAD
 #include <fcntl.h>
+    == == ==
+    =
+#include "random.h"
+
+        >>>>>>> toolkit
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,12 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    DEFAULT_LIMIT = 300, /* Seconds: far above any healthy test. */
-    SHOWN_BYTES = 24,    /* Of each side, when two byte strings differ. */
-    LONG_STRING = 1000,  /* From here on only the place of difference is shown. */
-    STORY = 1 << 20,     /* What a worker's test may print without being interrupted. */
-};
+        enum {
+            DEFAULT_LIMIT = 300, /* Seconds: far above any healthy test. */
+            SHOWN_BYTES = 24,    /* Of each side, when two byte strings differ. */
+            LONG_STRING = 1000,  /* From here on only the place of difference is shown. */
+            STORY = 1 << 20, /* What a worker's test may print without being interrupted. */
+        };
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
@@ -260,14 +266,9 @@ uint64_t test_seed(void) {
     return now.seed;
 }
 
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014): any seed will do, 64 bits of state, no weak bits. */
 uint64_t random_u64(void) {
     test_seed();
-    uint64_t z = now.random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return random_next(&now.random_state);
 }
 
 uint64_t random_below(uint64_t limit) {

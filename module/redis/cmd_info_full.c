@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer.h"
 #include "advice.h"
+#include "answer.h"
 #include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
