@@ -4,13 +4,9 @@
 
 #include "check.h"
 
-<<<<<<< HEAD
 #include <fcntl.h>
-    == == ==
-    =
 #include "random.h"
 
-        >>>>>>> toolkit
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-        enum {
-            DEFAULT_LIMIT = 300, /* Seconds: far above any healthy test. */
-            SHOWN_BYTES = 24,    /* Of each side, when two byte strings differ. */
-            LONG_STRING = 1000,  /* From here on only the place of difference is shown. */
-            STORY = 1 << 20, /* What a worker's test may print without being interrupted. */
-        };
+enum {
+    DEFAULT_LIMIT = 300, /* Seconds: far above any healthy test. */
+    SHOWN_BYTES = 24,    /* Of each side, when two byte strings differ. */
+    LONG_STRING = 1000,  /* From here on only the place of difference is shown. */
+    STORY = 1 << 20,     /* What a worker's test may print without being interrupted. */
+};
 
 enum outcome { PASSED, FAILED, SKIPPED };
 

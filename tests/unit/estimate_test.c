@@ -15,19 +15,14 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
-<<<<<<< HEAD
 #include "kinds/redisbloom/redisbloom.h"
-    == == ==
-    =
 #include "random.h"
-#include "redisbloom.h"
-        >>>>>>> toolkit
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-        static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                                   &kind_valkeybloom};
+static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
+                                           &kind_valkeybloom};
 
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
