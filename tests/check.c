@@ -5,6 +5,8 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include "random.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -260,14 +262,9 @@ uint64_t test_seed(void) {
     return now.seed;
 }
 
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014): any seed will do, 64 bits of state, no weak bits. */
 uint64_t random_u64(void) {
     test_seed();
-    uint64_t z = now.random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return random_next(&now.random_state);
 }
 
 uint64_t random_below(uint64_t limit) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bloom.h - the front door of the core: Bloom filters, without any server.
  *
- *     value.h    what one key holds: a chain and its standing
- *     chain.h    filters that grow: layers, the error ledger, batches
+ *     filter.h   what one key holds: a chain and its standing
+ *     shield.h   the standing: whether "absent" may be said
+ *     chain.h    layers that grow: the error ledger, batches
+ *     layer.h    one array of bits
  *     kind.h     how an item becomes bits: one table of functions a family
- *     filter.h   one layer
  *     sizing.h   how large a layer must be
  *     estimate.h how often a chain errs as it is
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
- *     codec_redisbloom.h, codec_valkeybloom.h    the same in other products' forms
+ *     kinds/     a folder for each kind; those of other products have that product's
+ *                forms as bytes: redisbloom/redisbloom_codec.h, valkeybloom/...
  *     memory.h   the allocator that its user hands in
  *     status.h   what a call can say
  *
@@ -24,7 +26,7 @@
  *         .expansion = 2,
  *     };
  *     struct chain *c;
- *     struct filter plan;
+ *     struct layer plan;
  *     if (chain_new(&spec, &my_memory, &c) < 0 || chain_plan(c, 1000000, &plan) < 0 ||
  *         chain_grow(c, &plan) < 0)
  *         give_up();
@@ -40,14 +42,15 @@
 
 #include "chain.h"
 #include "codec.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
 #include "estimate.h"
+#include "filter.h"
 #include "hash.h"
 #include "kind.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "memory.h"
+#include "shield.h"
 #include "sizing.h"
 #include "status.h"
-#include "value.h"
 
 #endif

@@ -41,9 +41,9 @@ void chain_free(struct chain *c) {
 
 enum bloom_status chain_take_arrays(struct chain *c) {
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        struct filter *f = &c->layers[i];
-        f->bits = c->memory->take_zeros(f->bytes);
-        if (f->bits) continue;
+        struct layer *layer = &c->layers[i];
+        layer->bits = c->memory->take_zeros(layer->bytes);
+        if (layer->bits) continue;
         while (i-- > 0) {
             c->memory->give_array(c->layers[i].bits, c->layers[i].bytes);
             c->layers[i].bits = NULL;
@@ -56,7 +56,7 @@ enum bloom_status chain_take_arrays(struct chain *c) {
 struct chain *chain_copy(const struct chain *c) {
     size_t bytes = c->nlayers * sizeof *c->layers;
     struct chain *copy = c->memory->take(sizeof *copy);
-    struct filter *layers = c->memory->take(bytes);
+    struct layer *layers = c->memory->take(bytes);
     if (!copy || !layers) goto refuse;
 
     *copy = *c;
@@ -99,8 +99,7 @@ static uint64_t next_capacity(const struct chain *c, uint64_t first) {
     return doubles && next < all ? all : next;
 }
 
-enum bloom_status chain_plan(const struct chain *c, uint64_t capacity,
-                             struct filter *plan) {
+enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct layer *plan) {
     if (c->nlayers == 0 && (capacity < 1 || capacity > CHAIN_CAPACITY_MAX))
         return BLOOM_BAD_CAPACITY;
     if (c->missing > 0) return BLOOM_PARTIAL;
@@ -120,15 +119,15 @@ static bool is_rate(double v) {
     return v > 0 && v < 1;
 }
 
-static const char *layer_flaw(const struct kind *kind, const struct filter *f) {
-    if (!is_rate(f->error)) return "the error rate of a layer is not between 0 and 1";
-    if (f->capacity < 1) return "a layer has no capacity";
-    if (f->bytes < 1) return "a layer has no bits";
-    if (f->items > CHAIN_ITEMS_MAX) return "a layer has more items than can be counted";
-    return kind->flaw(f);
+static const char *layer_flaw(const struct kind *kind, const struct layer *layer) {
+    if (!is_rate(layer->error)) return "the error rate of a layer is not between 0 and 1";
+    if (layer->capacity < 1) return "a layer has no capacity";
+    if (layer->bytes < 1) return "a layer has no bits";
+    if (layer->items > CHAIN_ITEMS_MAX) return "a layer has more items than can be counted";
+    return kind->flaw(layer);
 }
 
-enum bloom_status chain_grow(struct chain *c, const struct filter *plan) {
+enum bloom_status chain_grow(struct chain *c, const struct layer *plan) {
     uint64_t bytes = chain_bytes(c), capacity = chain_capacity(c);
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_CORRUPT;
     if (c->nlayers >= c->kind->layers_max || c->missing > 0) return BLOOM_CORRUPT;
@@ -137,9 +136,9 @@ enum bloom_status chain_grow(struct chain *c, const struct filter *plan) {
     if (!add_up(&bytes, plan->bytes) || !add_up(&capacity, plan->capacity))
         return BLOOM_CORRUPT;
 
-    struct filter *layers = c->memory->take((c->nlayers + (size_t)1) * sizeof *layers);
+    struct layer *layers = c->memory->take((c->nlayers + (size_t)1) * sizeof *layers);
     if (!layers) return BLOOM_NO_MEMORY;
-    struct filter layer = *plan;
+    struct layer layer = *plan;
     layer.items = 0;
     layer.bits = c->memory->take_zeros(plan->bytes);
     if (!layer.bits) {
@@ -190,7 +189,7 @@ void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_
  * room that is not there. */
 static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
                     enum chain_full when_full) {
-    struct filter *last = &c->layers[c->nlayers - 1];
+    struct layer *last = &c->layers[c->nlayers - 1];
     if (last->items >= last->capacity && when_full == CHAIN_STOP) {
         uint8_t there;
         c->kind->ask(last, 1, &item, 1, &there);
@@ -204,7 +203,7 @@ static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
 
 static void add_many(struct chain *c, const struct hashed *items, size_t n,
                      uint8_t *added) {
-    struct filter *last = &c->layers[c->nlayers - 1];
+    struct layer *last = &c->layers[c->nlayers - 1];
     uint64_t sum = 0;
     c->kind->add_many(last, items, n, added);
     for (size_t i = 0; i < n; i++)
@@ -214,7 +213,7 @@ static void add_many(struct chain *c, const struct hashed *items, size_t n,
 
 /* Whether so many items can go into the last layer without a look at its count. */
 static bool has_room(const struct chain *c, size_t n, enum chain_full when_full) {
-    const struct filter *last = &c->layers[c->nlayers - 1];
+    const struct layer *last = &c->layers[c->nlayers - 1];
     uint64_t limit = when_full == CHAIN_STOP ? last->capacity : CHAIN_ITEMS_MAX;
     if (limit > CHAIN_ITEMS_MAX) limit = CHAIN_ITEMS_MAX;
     return last->items <= limit && n <= limit - last->items;
@@ -290,12 +289,12 @@ uint64_t chain_memory(const struct chain *c) {
 
 unsigned char *chain_piece(const struct chain *c, uint64_t offset, uint64_t *length) {
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
-        if (offset < f->bytes) {
-            *length = f->bytes - offset;
-            return f->bits + offset;
+        const struct layer *layer = &c->layers[i];
+        if (offset < layer->bytes) {
+            *length = layer->bytes - offset;
+            return layer->bits + offset;
         }
-        offset -= f->bytes;
+        offset -= layer->bytes;
     }
     *length = 0;
     return NULL;
@@ -312,10 +311,10 @@ const char *chain_flaw(const struct chain *c) {
 
     uint64_t bytes = 0, capacity = 0;
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
-        const char *flaw = layer_flaw(c->kind, f);
+        const struct layer *layer = &c->layers[i];
+        const char *flaw = layer_flaw(c->kind, layer);
         if (flaw) return flaw;
-        if (!add_up(&bytes, f->bytes) || !add_up(&capacity, f->capacity))
+        if (!add_up(&bytes, layer->bytes) || !add_up(&capacity, layer->capacity))
             return "the sizes of the layers add up to too much";
     }
     if (lookups(c) > CHAIN_LOOKUPS_MAX) return "a question would take too long";

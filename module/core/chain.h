@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chain.h - filters that grow.
+/* chain.h - layers that grow.
  *
- * A chain is a row of filters ("layers") of one kind under one secret. Items
+ * A chain is a row of layers of one kind under one secret. Items
  * go to the last layer; when it is full, its user may add a larger one. A
  * question is put to all layers, the newest first.
  *
@@ -46,7 +46,7 @@
 #ifndef BLOOM_CHAIN_H
 #define BLOOM_CHAIN_H
 
-#include "filter.h"
+#include "layer.h"
 #include "kind.h"
 #include "memory.h"
 #include "status.h"
@@ -77,8 +77,8 @@ struct chain {
     uint8_t variant;       /* the kind's own, or 0 */
     uint32_t expansion;    /* a layer's capacity over the one before; 0: never grows */
     uint32_t nlayers;
-    struct filter *layers; /* oldest first */
-    uint64_t missing;      /* bytes of the joined arrays still to come; 0: complete */
+    struct layer *layers; /* oldest first */
+    uint64_t missing;     /* bytes of the joined arrays still to come; 0: complete */
 };
 
 /* What a new chain is made from. */
@@ -111,13 +111,13 @@ enum bloom_status chain_take_arrays(struct chain *c);
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
  * the first layer, later ones follow from the one before. Refuses what sizing
  * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would pass its limit. */
-enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct filter *plan);
+enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct layer *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or
  * from outside: BLOOM_CORRUPT if its numbers make no sense here, or if the chain
  * is partial (what is missing is at its end, and must stay there). On
  * BLOOM_NO_MEMORY the chain is as it was. */
-enum bloom_status chain_grow(struct chain *c, const struct filter *plan);
+enum bloom_status chain_grow(struct chain *c, const struct layer *plan);
 
 /* maybe[i] = 0 if item i was certainly never added, else 1. On a partial chain
  * the 0s mean nothing: see above. */

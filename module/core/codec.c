@@ -35,26 +35,26 @@ enum codec_record codec_record_type(const void *bytes, size_t length) {
 
 /* ---- layer and chain records ---- */
 
-static void write_layer(const struct filter *f, unsigned char *out) {
+static void write_layer(const struct layer *layer, unsigned char *out) {
     memset(out, 0, LAYER_LENGTH);
-    store_u16(out, f->probes);
-    store_u16(out + 2, f->sectors);
-    store_u64(out + 8, f->bytes);
-    store_u64(out + 16, f->capacity);
-    store_u64(out + 24, f->items);
-    store_f64(out + 32, f->error);
-    store_f64(out + 40, f->model);
+    store_u16(out, layer->probes);
+    store_u16(out + 2, layer->variant);
+    store_u64(out + 8, layer->bytes);
+    store_u64(out + 16, layer->capacity);
+    store_u64(out + 24, layer->items);
+    store_f64(out + 32, layer->error);
+    store_f64(out + 40, layer->parameter);
 }
 
-static struct filter read_layer(const unsigned char *in) {
-    return (struct filter){
+static struct layer read_layer(const unsigned char *in) {
+    return (struct layer){
         .probes = load_u16(in),
-        .sectors = load_u16(in + 2),
+        .variant = load_u16(in + 2),
         .bytes = load_u64(in + 8),
         .capacity = load_u64(in + 16),
         .items = load_u64(in + 24),
         .error = load_f64(in + 32),
-        .model = load_f64(in + 40),
+        .parameter = load_f64(in + 40),
     };
 }
 
@@ -82,25 +82,25 @@ static size_t chain_length(const struct chain *c) {
     return CHAIN_LENGTH + (size_t)c->nlayers * LAYER_LENGTH;
 }
 
-static bool has_next(const struct value *v, enum codec_form form) {
-    return form == CODEC_STORED && v->next;
+static bool has_next(const struct filter *f, enum codec_form form) {
+    return form == CODEC_STORED && f->next;
 }
 
-size_t codec_header_length(const struct value *v, enum codec_form form) {
-    size_t length = FIXED_LENGTH + chain_length(v->live);
-    return has_next(v, form) ? length + chain_length(v->next) : length;
+size_t codec_header_length(const struct filter *f, enum codec_form form) {
+    size_t length = FIXED_LENGTH + chain_length(f->live);
+    return has_next(f, form) ? length + chain_length(f->next) : length;
 }
 
 static uint64_t present(const struct chain *c) {
     return chain_bytes(c) - c->missing;
 }
 
-void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out) {
-    const struct standing *s = &v->standing;
+void codec_write_header(const struct filter *f, enum codec_form form, unsigned char *out) {
+    const struct standing *s = &f->standing;
     memset(out, 0, FIXED_LENGTH);
     memcpy(out, magic[CODEC_HEADER], MAGIC_LENGTH);
     store_u16(out + 8, VERSION);
-    store_u16(out + 10, has_next(v, form) ? 2 : 1);
+    store_u16(out + 10, has_next(f, form) ? 2 : 1);
     if (form == CODEC_BORN) store_u32(out + 12, FLAG_BORN);
     if (form != CODEC_MOVED) {
         out[16] = s->state;
@@ -111,9 +111,9 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
         store_u64(out + 48, (uint64_t)s->rebuild_start);
         store_u64(out + 56, s->rebuild_received);
     }
-    write_chain(v->live, form == CODEC_BORN ? 0 : present(v->live), out + FIXED_LENGTH);
-    if (has_next(v, form))
-        write_chain(v->next, present(v->next), out + FIXED_LENGTH + chain_length(v->live));
+    write_chain(f->live, form == CODEC_BORN ? 0 : present(f->live), out + FIXED_LENGTH);
+    if (has_next(f, form))
+        write_chain(f->next, present(f->next), out + FIXED_LENGTH + chain_length(f->live));
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
@@ -230,7 +230,7 @@ static enum bloom_status read_chains(struct reader *in, const struct bloom_memor
 }
 
 static enum bloom_status read_header(struct reader *in, const struct bloom_memory *memory,
-                                     struct value **out, uint64_t follows[2]) {
+                                     struct filter **out, uint64_t follows[2]) {
     const unsigned char *fixed = next_bytes(in, FIXED_LENGTH);
     if (!fixed) return BLOOM_CORRUPT;
     enum bloom_status status = check_fixed(in, fixed);
@@ -239,7 +239,7 @@ static enum bloom_status read_header(struct reader *in, const struct bloom_memor
     struct chain *chains[2] = {NULL, NULL};
     status = read_chains(in, memory, fixed, chains, follows);
     if (status >= 0) {
-        *out = value_new(chains[0]);
+        *out = filter_new(chains[0]);
         if (*out) {
             (*out)->next = chains[1];
             (*out)->standing = read_standing(fixed);
@@ -253,7 +253,7 @@ static enum bloom_status read_header(struct reader *in, const struct bloom_memor
 }
 
 enum bloom_status codec_read_header(const void *bytes, size_t length,
-                                    const struct bloom_memory *memory, struct value **out,
+                                    const struct bloom_memory *memory, struct filter **out,
                                     uint64_t follows[2], const char **why) {
     struct reader in = {bytes, length, NULL};
     *out = NULL;
@@ -354,7 +354,7 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
 
 void codec_write_growth(const struct chain *c, uint32_t which,
                         unsigned char out[CODEC_GROWTH_LENGTH]) {
-    struct filter plan = c->layers[c->nlayers - 1];
+    struct layer plan = c->layers[c->nlayers - 1];
     plan.items = 0;
     memcpy(out, magic[CODEC_GROWTH], MAGIC_LENGTH);
     store_u64(out + 8, c->identity);
@@ -364,7 +364,7 @@ void codec_write_growth(const struct chain *c, uint32_t which,
 }
 
 enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
-                                    const void *bytes, size_t length, struct filter *plan,
+                                    const void *bytes, size_t length, struct layer *plan,
                                     const char **why) {
     const unsigned char *at = bytes;
     *why = "it is no growth record";

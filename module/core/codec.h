@@ -4,7 +4,8 @@
  * A filter travels as one header and then chunks of its bit arrays. The same
  * records serve RDB, DUMP, SCANDUMP, the AOF and replication. All numbers are
  * little-endian, rates are IEEE doubles, and the bytes of the bit arrays are
- * those in memory (bytes.h).
+ * those in memory (bytes.h). What the kind's own fields hold is said in each kind's folder
+ * (kinds/lines/lines.c: s and the model error of a layer).
  *
  *   header                               chain record (offset from its start)
  *    0   8  "BULWARK" 0x81                0   1  kind
@@ -23,13 +24,13 @@
  *   64      chain records: live, next
  *           sections                    layer record
  *                                        0   2  probes
- *   section                              2   2  sectors
+ *   section                              2   2  variant: the kind's own
  *    0   4  tag; the top bit is set      4   4  0
  *           in a critical one            8   8  bytes of the array
  *    4   4  length                      16   8  capacity
  *    8      bytes                       24   8  items
  *                                       32   8  error share
- *                                       40   8  model error
+ *                                       40   8  parameter: the kind's own
  *
  *   chunk                                growth
  *    0   8  "BULWARK" 0x82                0   8  "BULWARK" 0x83
@@ -64,7 +65,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "value.h"
+#include "filter.h"
 
 /* With BF.SCANDUMP and BF.LOADCHUNK a chunk has the iterator 1 + the offset after it,
  * and a record that is no chunk has this one. */
@@ -84,10 +85,10 @@ enum codec_form {
     CODEC_MOVED,  /* the live chain as a plain filter: SCANDUMP */
 };
 
-size_t codec_header_length(const struct value *v, enum codec_form form);
+size_t codec_header_length(const struct filter *f, enum codec_form form);
 
 /* Writes codec_header_length() bytes. */
-void codec_write_header(const struct value *v, enum codec_form form, unsigned char *out);
+void codec_write_header(const struct filter *f, enum codec_form form, unsigned char *out);
 
 /* Reads a header. The chains of *out have their layers, but those have no arrays yet
  * (see chain_take_arrays), so that the caller can first look at the sizes. They are
@@ -97,7 +98,7 @@ void codec_write_header(const struct value *v, enum codec_form form, unsigned ch
  * Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and *why says
  * what is wrong. */
 enum bloom_status codec_read_header(const void *bytes, size_t length,
-                                    const struct bloom_memory *memory, struct value **out,
+                                    const struct bloom_memory *memory, struct filter **out,
                                     uint64_t follows[2], const char **why);
 
 /* Writes a chunk that starts at the offset into `room` (> CODEC_CHUNK_HEADER)
@@ -117,7 +118,7 @@ uint64_t codec_chunk_end(const void *bytes, size_t length);
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
                                    uint64_t *next, bool *changed, const char **why);
 
-/* Which of a value's chains has grown: foreign ones may have the same identity. */
+/* Which of a filter's chains has grown: foreign ones may have the same identity. */
 #define CODEC_LIVE 0u
 #define CODEC_NEXT 1u
 
@@ -127,7 +128,7 @@ void codec_write_growth(const struct chain *c, uint32_t which,
 
 /* Reads what chain_grow() needs to follow. Changes nothing. */
 enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
-                                    const void *bytes, size_t length, struct filter *plan,
+                                    const void *bytes, size_t length, struct layer *plan,
                                     const char **why);
 
 #endif

@@ -36,28 +36,28 @@ static struct sample sample_of(uint64_t bytes, uint64_t most) {
 }
 
 /* Fewer than 8 bits, of old foreign layers. */
-static struct estimate estimate_byte(const struct filter *f, uint64_t bits) {
-    double fill = ones_u64(*f->bits & ((1u << bits) - 1)) / (double)bits;
-    return (struct estimate){sizing_power(fill, f->probes), fill, bits, 1};
+static struct estimate estimate_byte(const struct layer *layer, uint64_t bits) {
+    double fill = ones_u64(*layer->bits & ((1u << bits) - 1)) / (double)bits;
+    return (struct estimate){sizing_power(fill, layer->probes), fill, bits, 1};
 }
 
-struct estimate estimate_layer(const struct kind *kind, const struct filter *f,
+struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
                                uint64_t most) {
-    uint64_t bits = kind->places ? kind->places(f) : 8 * f->bytes;
-    if (bits < 8) return estimate_byte(f, bits);
+    uint64_t bits = kind->places ? kind->places(layer) : 8 * layer->bytes;
+    if (bits < 8) return estimate_byte(layer, bits);
 
     struct sample s = sample_of(bits / 8, most);
     double fill = 0, pass = 0;
     for (uint64_t i = 0; i < s.blocks; i++) {
-        const unsigned char *block = f->bits + i * s.distance;
+        const unsigned char *block = layer->bits + i * s.distance;
         double set = (double)ones(block, s.length) / (double)(8 * s.length);
         fill += set;
-        pass += kind->pass ? kind->pass(f, block, s.length) : set;
+        pass += kind->pass ? kind->pass(layer, block, s.length) : set;
     }
     fill /= (double)s.blocks;
     pass /= (double)s.blocks;
     return (struct estimate){
-        .error = sizing_power(pass, f->probes),
+        .error = sizing_power(pass, layer->probes),
         .fill = fill,
         .bits = bits,
         .looked_at = s.blocks * s.length,

@@ -60,7 +60,7 @@ struct estimate {
 struct estimate estimate_chain(const struct chain *c);
 
 /* Of one layer, after a look at no more than `most` bytes, at least a line's. */
-struct estimate estimate_layer(const struct kind *kind, const struct filter *layer,
+struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
                                uint64_t most);
 
 #endif

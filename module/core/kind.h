@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "filter.h"
+#include "layer.h"
 #include "hash.h"
 #include "status.h"
 
@@ -44,40 +44,40 @@ struct kind {
 
     /* Sizes the layer that follows the last one of the chain (the first, if it
      * has none). Takes no memory: bits stays NULL. */
-    enum bloom_status (*plan)(const struct chain *c, uint64_t capacity, struct filter *out);
+    enum bloom_status (*plan)(const struct chain *c, uint64_t capacity, struct layer *out);
 
     /* Why the chain's own numbers (without its layers), or a layer's, can't be of
      * this kind, or NULL if they can. */
     const char *(*chain_flaw)(const struct chain *c);
-    const char *(*flaw)(const struct filter *layer);
+    const char *(*flaw)(const struct layer *layer);
 
     void (*hash)(const struct chain *c, const struct item *items, size_t n,
                  struct hashed *out);
 
     /* Asks the processor for the memory that ask and add will touch. */
-    void (*prefetch)(const struct filter *layers, size_t nlayers,
-                     const struct hashed *items, size_t n);
+    void (*prefetch)(const struct layer *layers, size_t nlayers, const struct hashed *items,
+                     size_t n);
 
     /* maybe[i] = 1 if some layer has all bits of item i, else 0. Looks at the
      * last layer first. */
-    void (*ask)(const struct filter *layers, size_t nlayers, const struct hashed *items,
+    void (*ask)(const struct layer *layers, size_t nlayers, const struct hashed *items,
                 size_t n, uint8_t *maybe);
 
     /* Sets the item's bits. True if one of them was clear; otherwise nothing
      * was written. Looks at no count. */
-    bool (*add)(struct filter *layer, struct hashed item);
+    bool (*add)(struct layer *layer, struct hashed item);
 
     /* The same for those of n items, in order, whose changed[i] is 1, and leaves it 1
      * if a bit was clear. May be NULL: then add() is called for each. */
-    void (*add_many)(struct filter *layer, const struct hashed *items, size_t n,
+    void (*add_many)(struct layer *layer, const struct hashed *items, size_t n,
                      uint8_t *changed);
 
     /* The share of probes that pass in this part of the layer's array, which is whole
      * lines, or all of it. NULL: as many as bits are set. */
-    double (*pass)(const struct filter *layer, const unsigned char *part, uint64_t bytes);
+    double (*pass)(const struct layer *layer, const unsigned char *part, uint64_t bytes);
 
     /* The bits that items can set: so many, from the first on. NULL: all. */
-    uint64_t (*places)(const struct filter *layer);
+    uint64_t (*places)(const struct layer *layer);
 
     /* The bytes that the product itself would say it takes; NULL if it has no say. */
     uint64_t (*size)(const struct chain *c);

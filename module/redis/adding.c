@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "announce.h"
+#include "diary.h"
 #include "items.h"
-#include "keyspace.h"
+#include "make.h"
 #include "node.h"
 #include "replicate.h"
 #include "stats.h"
+#include "upstream.h"
 
 /* After a refusal a chain is not asked to grow for so much of its last layer's items:
  * looking for memory costs more than adding. */
@@ -18,7 +21,7 @@
 
 /* Whether these items were counted before and changed nothing now. */
 static bool is_repeat(const struct adding *a, size_t up_to) {
-    uint64_t received = a->v->standing.rebuild_received;
+    uint64_t received = a->f->standing.rebuild_received;
     return a->has_at && (uint64_t)a->at + up_to <= received &&
            !memchr(a->effect + a->told, 1, up_to - a->told);
 }
@@ -43,14 +46,14 @@ static inline void tell(struct adding *a, size_t up_to) {
         a->changed += tell_rebuild(a, up_to);
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
-        bool all = node_sends_all(a->ctx, a->v);
+        bool all = replicate_sends_all(a->ctx, a->f);
         a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
                                       a->effect + a->told, n, all, as_it_is);
     }
     a->told = up_to;
 }
 
-static struct filter *last_layer(const struct chain *c) {
+static struct layer *last_layer(const struct chain *c) {
     return &c->layers[c->nlayers - 1];
 }
 
@@ -58,28 +61,27 @@ static struct filter *last_layer(const struct chain *c) {
  * product's rule. What else comes from a master goes where it went there, into the last
  * layer, full or not. */
 static bool waits_for_growth(const struct adding *a, const struct chain *c) {
-    bool by_rule = c->kind->foreign && a->v->standing.state == STATE_PLAIN && !a->token &&
-                   c == a->v->live && c->missing == 0;
-    return server_is_followed(a->ctx) && !by_rule;
+    bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
+                   c == a->f->live && c->missing == 0;
+    return upstream_sent(a->ctx) && !by_rule;
 }
 
 /* What was accepted elsewhere must not be denied here, and who vouched for a filter
  * relies on every add. */
 static bool may_refuse(const struct adding *a, const struct chain *c) {
-    return c == a->v->live && shield_may_refuse(&a->v->standing) &&
-           !server_is_followed(a->ctx);
+    return c == a->f->live && shield_may_refuse(&a->f->standing) && !upstream_sent(a->ctx);
 }
 
 /* Room in a chain that has dealt with so many items of the call: a further layer, or
  * leave to put the rest into the last one, over capacity. */
 static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dealt_with) {
-    size_t which = c == a->v->next;
-    uint64_t *again = &a->v->grow_again[which];
+    size_t which = c == a->f->next;
+    uint64_t *again = &diary_of(a->f)->grow_again[which];
     bool refuses = may_refuse(a, c);
     enum bloom_status status = BLOOM_FULL;
     if (!waits_for_growth(a, c) && (refuses || last_layer(c)->items >= *again)) {
         tell(a, dealt_with);
-        status = grow(a->ctx, a->name, a->v, c);
+        status = make_layer(a->ctx, a->name, a->f, c);
         a->growths += status >= 0;
         uint64_t items = last_layer(c)->items;
         *again = status >= 0 ? 0 : items + items / WAIT_SHARE + 1;
@@ -92,11 +94,11 @@ static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dea
  * into its last layer. */
 static size_t put_in(struct adding *a, struct chain *c, const struct item *items, size_t n,
                      uint8_t *added) {
-    const struct filter *f = last_layer(c);
-    uint64_t before = f->items, over = filter_excess(f);
-    size_t done = chain_add(c, items, n, added, a->when_full[c == a->v->next]);
-    a->came += f->items - before;
-    a->overfull += filter_excess(f) - over;
+    const struct layer *layer = last_layer(c);
+    uint64_t before = layer->items, over = layer_excess(layer);
+    size_t done = chain_add(c, items, n, added, a->when_full[c == a->f->next]);
+    a->came += layer->items - before;
+    a->overfull += layer_excess(layer) - over;
     return done;
 }
 
@@ -106,23 +108,23 @@ static void put_in_next(struct adding *a, const struct item *items, size_t n) {
     size_t done = 0;
     memcpy(a->effect + a->done, a->added + a->done, n);
     while (done < n) {
-        size_t now = put_in(a, a->v->next, items + done, n - done, added);
+        size_t now = put_in(a, a->f->next, items + done, n - done, added);
         for (size_t i = 0; i < now; i++)
             a->effect[a->done + done + i] |= added[i];
         done += now;
-        if (done < n) make_room(a, a->v->next, a->done + done);
+        if (done < n) make_room(a, a->f->next, a->done + done);
     }
 }
 
 static enum bloom_status add_blocks(struct adding *a) {
-    struct chain *first = a->token ? a->v->next : a->v->live;
+    struct chain *first = a->token ? a->f->next : a->f->live;
     enum bloom_status status = BLOOM_OK;
     while (a->done < a->n && status >= 0) {
         struct item items[ITEMS_BLOCK];
         size_t block = a->n - a->done < ITEMS_BLOCK ? a->n - a->done : ITEMS_BLOCK;
-        read_items(a->items + a->done, block, items);
+        items_read(a->items + a->done, block, items);
         size_t done = put_in(a, first, items, block, a->added + a->done);
-        if (a->v->next && !a->token) put_in_next(a, items, done);
+        if (a->f->next && !a->token) put_in_next(a, items, done);
         a->done += done;
         if (done < block) status = make_room(a, first, a->done);
     }
@@ -131,9 +133,9 @@ static enum bloom_status add_blocks(struct adding *a) {
 }
 
 static void note_overfull(struct adding *a) {
-    count(&counters.overfull, a->overfull);
-    if (a->v->notes.told_full) return;
-    a->v->notes.told_full = true;
+    stats_count(&stats_counters.overfull, a->overfull);
+    if (diary_of(a->f)->told_full) return;
+    diary_of(a->f)->told_full = true;
     char shown[SHOWN_MAX + 1];
     RedisModule_Log(a->ctx, "warning",
                     "The filter %s is over capacity: it may not grow, and doesn't refuse "
@@ -141,12 +143,12 @@ static void note_overfull(struct adding *a) {
                     server_printable(a->name, shown));
 }
 
-enum bloom_status add_items(struct adding *a) {
+enum bloom_status adding_run(struct adding *a) {
     uint8_t few[FEW], *many = NULL;
-    if (a->v->live->missing > 0 && !server_is_followed(a->ctx)) return BLOOM_PARTIAL;
+    if (a->f->live->missing > 0 && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
-    if (a->v->next && !a->token)
+    if (a->f->next && !a->token)
         a->effect = a->n <= FEW ? few : (many = RedisModule_Alloc(a->n));
     enum bloom_status status = add_blocks(a);
     if (many) RedisModule_Free(many);
@@ -155,7 +157,7 @@ enum bloom_status add_items(struct adding *a) {
     return status;
 }
 
-void announce_adding(const struct adding *a) {
+void adding_announce(const struct adding *a) {
     if (a->created) announce(a->ctx, a->name, "bf.reserve");
     for (size_t i = 0; i < a->growths; i++)
         announce(a->ctx, a->name, "bf.grow");

@@ -10,13 +10,13 @@
 #ifndef BULWARK_ADDING_H
 #define BULWARK_ADDING_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 struct adding {
     RedisModuleCtx *ctx;
     RedisModuleString *name;
-    struct value *v;
+    struct filter *f;
     RedisModuleString **items;
     size_t n;
     uint8_t *added; /* the answer for each item that was dealt with; room for n */
@@ -41,10 +41,10 @@ struct adding {
 };
 
 /* Adds the items in order. On a refusal those before it stay, and are told of. */
-enum bloom_status add_items(struct adding *a);
+enum bloom_status adding_run(struct adding *a);
 
 /* Tells listeners what happened. Last of all: one of them may delete the key, and the
  * filter with it. */
-void announce_adding(const struct adding *a);
+void adding_announce(const struct adding *a);
 
 #endif

@@ -6,11 +6,13 @@
 
 #include "config.h"
 #include "core/chain.h"
-#include "core/codec_valkeybloom.h"
-#include "core/redisbloom.h"
-#include "core/valkeybloom.h"
+#include "core/kinds/redisbloom/redisbloom.h"
+#include "core/kinds/valkeybloom/valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "make.h"
 #include "options.h"
 #include "reply.h"
+#include "upstream.h"
 
 #define BIT(o) OPTION_BIT(OPTION_##o)
 
@@ -34,14 +36,14 @@ struct parser {
     struct vow *vow;
 };
 
-bool is_word(RedisModuleString *text, const char *word) {
+bool args_is_word(RedisModuleString *text, const char *word) {
     size_t length;
     const char *bytes = RedisModule_StringPtrLen(text, &length);
     return length == strlen(word) && !strcasecmp(bytes, word);
 }
 
-struct wish default_wish(RedisModuleCtx *ctx) {
-    if (server_is_followed(ctx))
+struct wish args_default_wish(RedisModuleCtx *ctx) {
+    if (upstream_sent(ctx))
         return (struct wish){.kind = &kind_redisbloom,
                              .error = REDISBLOOM_ERROR,
                              .capacity = REDISBLOOM_CAPACITY,
@@ -86,7 +88,7 @@ static bool read_expansion(struct parser *p, RedisModuleString *text) {
 }
 
 static bool read_kind(struct parser *p, RedisModuleString *text) {
-    const struct kind *kind = kind_called(text);
+    const struct kind *kind = config_kind(text);
     if (!kind) return reply_option_error(p->in.ctx, "ERR unknown kind '%s'", text), false;
     p->wish->kind = kind;
     return true;
@@ -146,7 +148,7 @@ static bool read_seconds(struct parser *p, RedisModuleString *text) {
 static bool read_option(struct parser *p) {
     enum option o;
     RedisModuleString *value;
-    if (!next_option(&p->in, &o, &value)) return false;
+    if (!options_next(&p->in, &o, &value)) return false;
     switch (o) {
     case OPTION_CAPACITY:
         return read_capacity(p, value);
@@ -183,17 +185,17 @@ static bool settle_expansion(struct parser *p) {
     return true;
 }
 
-bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
-                  struct wish *wish) {
+bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                       struct wish *wish) {
     struct parser p = {.in = {.ctx = ctx,
                               .argv = argv,
                               .argc = argc,
                               .at = 4,
-                              .loose = server_is_followed(ctx),
+                              .loose = upstream_sent(ctx),
                               .known = RESERVE_OPTIONS,
-                              .dialect = &reserve_dialect},
+                              .dialect = &options_reserve_dialect},
                        .wish = wish};
-    *wish = default_wish(ctx);
+    *wish = args_default_wish(ctx);
     if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
     while (p.in.at < argc)
         if (!read_option(&p)) return false;
@@ -204,18 +206,18 @@ bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     return settle_expansion(&p);
 }
 
-bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
-                 struct insert *insert) {
+bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                      struct insert *insert) {
     struct parser p = {.in = {.ctx = ctx,
                               .argv = argv,
                               .argc = argc,
                               .at = 2,
-                              .loose = server_is_followed(ctx),
+                              .loose = upstream_sent(ctx),
                               .known = INSERT_OPTIONS,
-                              .dialect = &insert_dialect},
+                              .dialect = &options_insert_dialect},
                        .wish = &insert->wish};
     if (p.in.loose) p.in.known |= VALKEYBLOOM_OPTIONS;
-    insert->wish = default_wish(ctx);
+    insert->wish = args_default_wish(ctx);
     while (p.in.at < argc && !p.in.seen[OPTION_ITEMS])
         if (!read_option(&p)) return false;
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
@@ -226,17 +228,17 @@ bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     return settle_expansion(&p);
 }
 
-bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-              bool may_renew, struct vow *vow) {
+bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                   bool may_renew, struct vow *vow) {
     struct parser p = {.in = {.ctx = ctx,
                               .argv = argv,
                               .argc = argc,
                               .at = at,
                               .known = may_renew ? READY_OPTIONS : COMMIT_OPTIONS,
-                              .dialect = &own_dialect},
+                              .dialect = &options_own_dialect},
                        .vow = vow};
     *vow = (struct vow){.now = RedisModule_Milliseconds()};
-    if (server_is_followed(ctx)) p.in.known |= FOLLOWING_OPTIONS;
+    if (upstream_sent(ctx)) p.in.known |= FOLLOWING_OPTIONS;
     while (p.in.at < argc)
         if (!read_option(&p)) return false;
     if (p.in.seen[OPTION_EX] && p.in.seen[OPTION_PXAT])
@@ -245,14 +247,14 @@ bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
     return true;
 }
 
-bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                struct wish *wish) {
+bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                     struct wish *wish) {
     struct parser p = {.in = {.ctx = ctx,
                               .argv = argv,
                               .argc = argc,
                               .at = at,
                               .known = START_OPTIONS,
-                              .dialect = &own_dialect},
+                              .dialect = &options_own_dialect},
                        .wish = wish};
     while (p.in.at < argc)
         if (!read_option(&p)) return false;

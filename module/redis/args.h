@@ -8,17 +8,17 @@
 #ifndef BULWARK_ARGS_H
 #define BULWARK_ARGS_H
 
-#include "keyspace.h"
+#include "make.h"
 #include "server.h"
 #include "vouch.h"
 
 /* Is it that word, in any case, and nothing after it? A zero byte ends no argument. */
-bool is_word(RedisModuleString *text, const char *word);
+bool args_is_word(RedisModuleString *text, const char *word);
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * False if the arguments are wrong: then the error has been replied. */
-bool read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
-                  struct wish *wish);
+bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                       struct wish *wish);
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
  * ITEMS item [item ...]; likewise. From a master or an AOF also what valkey-bloom sends:
@@ -28,24 +28,24 @@ struct insert {
     bool create;
     int first_item; /* its index in argv */
 };
-bool read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
-                 struct insert *insert);
+bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                      struct insert *insert);
 
 /* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds], for READY
  * also [PXAT ms] and [XX]; likewise. From a master or an AOF also SINCE ms, OF filter, and
  * PXAT for both. */
-bool read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-              bool may_renew, struct vow *vow);
+bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                   bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
  * [KIND kind]; likewise. What isn't said stays as it is in *wish. */
-bool read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                struct wish *wish);
+bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                     struct wish *wish);
 
 /* What a filter is like that is made without a word about it: the settings say so, but
  * for a command from a master or an AOF. Ours would have sent the filter's header, so it
  * is RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. Or
  * it is an add to a filter of ours that was lost here: see bf-missing-key in cmd_add.c. */
-struct wish default_wish(RedisModuleCtx *ctx);
+struct wish args_default_wish(RedisModuleCtx *ctx);
 
 #endif

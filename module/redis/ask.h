@@ -3,19 +3,20 @@
 #ifndef BULWARK_ASK_H
 #define BULWARK_ASK_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "items.h"
 
 /* At most ITEMS_BLOCK questions: maybe[i] = 1 if item i is in it as far as its bits
  * tell. Nothing is in a filter that isn't there. */
-void ask(const struct value *v, RedisModuleString **strings, size_t n, uint8_t *maybe);
+void ask_block(const struct filter *f, RedisModuleString **strings, size_t n,
+               uint8_t *maybe);
 
 /* The same; replies and counts a word for each:
  *
  *     absent     there is no such item: somebody vouched for that
  *     maybe      it probably is there
  *     unknown    nobody can say */
-void reply_words(RedisModuleCtx *ctx, struct value *v, RedisModuleString **strings,
-                 size_t n);
+void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **strings,
+                     size_t n);
 
 #endif

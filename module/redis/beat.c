@@ -7,11 +7,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "clock.h"
 #include "commands.h"
 #include "config.h"
 #include "node.h"
+#include "replicate.h"
 #include "reply.h"
 #include "stats.h"
+#include "upstream.h"
 
 /* An address as CLIENT LIST has it: [IPv6]:port at the longest. */
 #define END_MAX (INET6_ADDRSTRLEN + 8)
@@ -85,7 +88,7 @@ static bool moving;
 static int64_t moved_at; /* steady clock; 0: never */
 
 static bool names_nobody(void) {
-    return moving || (moved_at && server_steady_ms() - moved_at < HEARSAY_MS);
+    return moving || (moved_at && clock_steady_ms() - moved_at < HEARSAY_MS);
 }
 
 static void send_beat(RedisModuleCtx *ctx) {
@@ -93,11 +96,7 @@ static void send_beat(RedisModuleCtx *ctx) {
     RedisModuleString **ends = RedisModule_Alloc(count_lines(lines) * sizeof *ends);
     size_t n = read_ends(ctx, lines, ends);
     long long now = RedisModule_Milliseconds();
-    RedisModuleCtx *out = server_quiet(ctx);
-    if (n > 0 && names_nobody())
-        RedisModule_Replicate(out, "BF.BEAT", "Alc", now, "-");
-    else if (n > 0)
-        RedisModule_Replicate(out, "BF.BEAT", "Alv", now, ends, n);
+    if (n > 0) replicate_beat(ctx, now, ends, names_nobody() ? 0 : n);
     for (size_t i = 0; i < n; i++)
         RedisModule_FreeString(ctx, ends[i]);
     RedisModule_Free(ends);
@@ -145,7 +144,7 @@ void beat_hurry(RedisModuleCtx *ctx) {
 
 void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
     moving = is_moving;
-    moved_at = server_steady_ms();
+    moved_at = clock_steady_ms();
     hurries = HURRIES;
     RedisModule_CreateTimer(ctx, 0, hurry, NULL); /* at once */
 }
@@ -181,7 +180,7 @@ static bool is_named(void) {
 
 static bool is_old(void) {
     int64_t limit = 1000 * settings.max_lag;
-    return limit > 0 && (server_steady_ms() - from_master.heard > limit ||
+    return limit > 0 && (clock_steady_ms() - from_master.heard > limit ||
                          from_master.sent < RedisModule_Milliseconds() - limit);
 }
 
@@ -228,12 +227,12 @@ static bool names_us(RedisModuleCtx *ctx, RedisModuleString **ends, int n) {
 int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long sent;
     if (argc < 3) return reply_wrong_arity(ctx);
-    if (!server_is_followed(ctx)) return reply_error(ctx, "ERR only a master says this");
+    if (!upstream_sent(ctx)) return reply_error(ctx, "ERR only a master says this");
     if (RedisModule_StringToLongLong(argv[1], &sent) != REDISMODULE_OK)
         return reply_ok(ctx);
     from_master.any = true;
     from_master.sent = sent;
-    from_master.heard = server_steady_ms();
+    from_master.heard = clock_steady_ms();
     from_master.named = names_us(ctx, argv + 2, argc - 2);
     since_loading = since_loading || is_named();
     return reply_ok(ctx);

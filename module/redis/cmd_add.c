@@ -2,11 +2,14 @@
 /* cmd_add.c - BF.ADD, BF.MADD and BF.INSERT: one adding of items, three syntaxes. */
 #include "adding.h"
 #include "args.h"
+#include "cmd_load.h"
 #include "commands.h"
 #include "config.h"
-#include "core/codec_valkeybloom.h"
-#include "keyspace.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "find.h"
+#include "make.h"
 #include "reply.h"
+#include "upstream.h"
 
 /* Answers of so many items fit on the stack. */
 #define FEW 512
@@ -16,12 +19,13 @@
  * the add: the filter may have been lost here. One made without items keeps its wish. False
  * if it replied an error. */
 static bool find_or_create(struct adding *a, const struct insert *insert) {
-    if (!find_to_write(a->ctx, a->name, &a->v)) return false;
-    if (a->v) return true;
-    struct wish wish = insert ? insert->wish : default_wish(a->ctx);
+    if (!find_to_write(a->ctx, a->name, &a->f)) return false;
+    if (a->f) return true;
+    struct wish wish = insert ? insert->wish : args_default_wish(a->ctx);
     if (settings.missing_key != MISSING_ABSENT && a->n > 0) wish.state = STATE_LOADING;
-    enum bloom_status status =
-        insert && !insert->create ? BLOOM_NOT_FOUND : create(a->ctx, a->name, &wish, &a->v);
+    enum bloom_status status = insert && !insert->create
+                                   ? BLOOM_NOT_FOUND
+                                   : make_filter(a->ctx, a->name, &wish, &a->f);
     if (status < 0) reply_refusal(a->ctx, a->name, status);
     a->created = status >= 0;
     return a->created;
@@ -44,12 +48,12 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
 
     uint8_t few[FEW];
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
-    enum bloom_status status = add_items(&a);
-    if (status == BLOOM_PARTIAL || (status < 0 && server_is_followed(ctx)))
+    enum bloom_status status = adding_run(&a);
+    if (status == BLOOM_PARTIAL || (status < 0 && upstream_sent(ctx)))
         reply_refusal(ctx, name, status);
     else
         reply_answers(&a, status);
-    announce_adding(&a);
+    adding_announce(&a);
     if (a.added != few) RedisModule_Free(a.added);
     return REDISMODULE_OK;
 }
@@ -67,8 +71,8 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                        .added = &added,
                        .is_effect = true};
     if (!find_or_create(&a, NULL)) return REDISMODULE_OK; /* It replied. */
-    enum bloom_status status = add_items(&a);
-    announce_adding(&a);
+    enum bloom_status status = adding_run(&a);
+    adding_announce(&a);
     return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_bool(ctx, added);
 }
 
@@ -92,14 +96,15 @@ static void hide_data(RedisModuleCtx *ctx, RedisModuleString *item, int position
 int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return reply_wrong_arity(ctx);
     struct insert insert;
-    if (!read_insert(ctx, argv, argc, &insert)) return REDISMODULE_OK; /* It replied. */
+    if (!args_read_insert(ctx, argv, argc, &insert))
+        return REDISMODULE_OK; /* It replied. */
     RedisModuleString **items = argv + insert.first_item, *only;
     int n = argc - insert.first_item;
     if (insert.wish.has_seed && n == 1) {
         items = &only, only = argv[insert.first_item];
         hide_data(ctx, only, insert.first_item);
-        if (!key_exists(ctx, argv[1]) &&
-            load_data(ctx, argv[1], only, &insert.wish, NULL) == BLOOM_OK)
+        if (!find_taken(ctx, argv[1]) &&
+            cmd_load_data(ctx, argv[1], only, &insert.wish, NULL) == BLOOM_OK)
             return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
     }
     return add_many(ctx, argv[1], &insert, items, n);

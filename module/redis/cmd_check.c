@@ -2,15 +2,15 @@
 /* cmd_check.c - BF.CHECK and BF.MCHECK: questions to a shield, answered by words. */
 #include "ask.h"
 #include "commands.h"
-#include "keyspace.h"
+#include "find.h"
 
 /* BF.CHECK key item */
 int cmd_check(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    reply_words(ctx, v, argv + 2, 1);
+    struct filter *f;
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    ask_reply_words(ctx, f, argv + 2, 1);
     return REDISMODULE_OK;
 }
 
@@ -18,12 +18,12 @@ int cmd_check(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int cmd_mcheck(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    struct filter *f;
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     size_t n = (size_t)argc - 2;
     RedisModule_ReplyWithArray(ctx, (long)n);
     for (size_t done = 0; done < n; done += ITEMS_BLOCK)
-        reply_words(ctx, v, argv + 2 + done,
-                    n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK);
+        ask_reply_words(ctx, f, argv + 2 + done,
+                        n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK);
     return REDISMODULE_OK;
 }

@@ -12,16 +12,19 @@
  * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
  * from whichever version; a header also with the iterator 0, which old AOF files have.
  * While it is only partially there, it comes as ours, which can say so. */
+#include "announce.h"
+#include "change.h"
 #include "commands.h"
 #include "core/codec.h"
-#include "core/codec_redisbloom.h"
-#include "keyspace.h"
+#include "core/kinds/redisbloom/redisbloom_codec.h"
+#include "find.h"
 #include "memory.h"
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
 #include "stats.h"
 #include "type.h"
+#include "upstream.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
@@ -36,41 +39,41 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
 }
 
-static bool goes_as_redisbloom(const struct value *v) {
-    return v->live->kind == &kind_redisbloom && v->live->missing == 0;
+static bool goes_as_redisbloom(const struct filter *f) {
+    return f->live->kind == &kind_redisbloom && f->live->missing == 0;
 }
 
-static unsigned char *redisbloom_header(const struct value *v, size_t *length) {
-    *length = redisbloom_header_length(v->live);
+static unsigned char *redisbloom_header(const struct filter *f, size_t *length) {
+    *length = redisbloom_header_length(f->live);
     unsigned char *header = RedisModule_Alloc(*length);
-    redisbloom_write_header(v->live, header);
+    redisbloom_write_header(f->live, header);
     return header;
 }
 
-static int dump_header(RedisModuleCtx *ctx, const struct value *v) {
+static int dump_header(RedisModuleCtx *ctx, const struct filter *f) {
     size_t length;
-    unsigned char *header = goes_as_redisbloom(v) ? redisbloom_header(v, &length)
-                                                  : encoded_header(v, CODEC_MOVED, &length);
+    unsigned char *header = goes_as_redisbloom(f) ? redisbloom_header(f, &length)
+                                                  : type_header(f, CODEC_MOVED, &length);
     reply_piece(ctx, CODEC_RECORD_ITERATOR, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
 }
 
 /* An iterator that this filter can't have given was given by another. */
-static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v,
+static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       uint64_t offset) {
     uint64_t next;
-    if (offset > chain_bytes(v->live)) return reply_refusal(ctx, name, BLOOM_CHANGED);
-    if (goes_as_redisbloom(v)) {
+    if (offset > chain_bytes(f->live)) return reply_refusal(ctx, name, BLOOM_CHANGED);
+    if (goes_as_redisbloom(f)) {
         uint64_t left;
-        const unsigned char *piece = chain_piece(v->live, offset, &left);
+        const unsigned char *piece = chain_piece(f->live, offset, &left);
         if (left > CHUNK) left = CHUNK;
         reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
         return REDISMODULE_OK;
     }
 
     unsigned char *chunk = RedisModule_Alloc(CHUNK);
-    size_t length = codec_write_chunk(v->live, offset, chunk, CHUNK, &next);
+    size_t length = codec_write_chunk(f->live, offset, chunk, CHUNK, &next);
     reply_piece(ctx, length > 0 ? next + 1 : 0, chunk, length);
     RedisModule_Free(chunk);
     return REDISMODULE_OK;
@@ -82,20 +85,20 @@ int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return reply_wrong_arity(ctx);
 
     long long iterator;
-    struct value *v;
+    struct filter *f;
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK || iterator < 0)
         return reply_error(ctx, "Second argument must be numeric");
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
-    return iterator == 0 ? dump_header(ctx, v)
-                         : dump_chunk(ctx, argv[1], v, (uint64_t)iterator - 1);
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    return iterator == 0 ? dump_header(ctx, f)
+                         : dump_chunk(ctx, argv[1], f, (uint64_t)iterator - 1);
 }
 
 /* One call of BF.LOADCHUNK. */
 struct loading {
     RedisModuleCtx *ctx;
     RedisModuleString *name;
-    struct value *v; /* NULL: no such key */
+    struct filter *f; /* NULL: no such key */
     long long iterator;
     const char *bytes;
     size_t length;
@@ -104,70 +107,70 @@ struct loading {
 };
 
 /* Puts a filter that was just read under its name, if it may be there. */
-static enum bloom_status take_in(struct loading *l, struct value *v, const char **why) {
+static enum bloom_status take_in(struct loading *l, struct filter *f, const char **why) {
     enum bloom_status status = BLOOM_OK;
     if (!l->followed) {
         /* Clients bring plain filters only: who vouches for one says so by another
          * command. */
         *why = "it is not plain";
-        status = value_is_plain(v) ? BLOOM_OK : BLOOM_CORRUPT;
-        uint64_t bytes = chain_bytes(v->live);
+        status = filter_is_plain(f) ? BLOOM_OK : BLOOM_CORRUPT;
+        uint64_t bytes = chain_bytes(f->live);
         if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
     }
-    if (status >= 0) status = value_take_arrays(v);
+    if (status >= 0) status = filter_take_arrays(f);
     if (status < 0) {
-        value_free(v);
+        filter_free(f);
         return status;
     }
-    node_arrived(v, false);
-    put(l->ctx, l->name, v);
+    node_arrived(f, false);
+    change_put(l->ctx, l->name, f);
     return status;
 }
 
 static enum bloom_status load_header(struct loading *l, const char **why) {
     uint64_t follows[2];
-    struct value *v;
-    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    struct filter *f;
+    if (l->f) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &server_allocator, &v, follows, why);
-    return status < 0 ? status : take_in(l, v, why);
+        codec_read_header(l->bytes, l->length, &memory_allocator, &f, follows, why);
+    return status < 0 ? status : take_in(l, f, why);
 }
 
 static enum bloom_status load_redisbloom_header(struct loading *l, const char **why) {
     struct chain *c;
-    if (l->v) return *why = "the key exists", BLOOM_CORRUPT;
+    if (l->f) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        redisbloom_read_header(l->bytes, l->length, &server_allocator, &c, why);
+        redisbloom_read_header(l->bytes, l->length, &memory_allocator, &c, why);
     if (status < 0) return status;
-    struct value *v = value_new(c);
-    if (v) return take_in(l, v, why);
+    struct filter *f = filter_new(c);
+    if (f) return take_in(l, f, why);
     chain_free(c);
     return BLOOM_NO_MEMORY;
 }
 
 /* A replica grows when its master has grown, and only then. */
 static enum bloom_status load_growth(struct loading *l, const char **why) {
-    struct filter plan;
+    struct layer plan;
     if (!l->followed) return *why = "growth is no business of clients", BLOOM_CORRUPT;
-    if (!l->v) return BLOOM_NOT_FOUND;
-    struct chain *c = l->v->live;
+    if (!l->f) return BLOOM_NOT_FOUND;
+    struct chain *c = l->f->live;
     enum bloom_status status =
         codec_read_growth(c, CODEC_LIVE, l->bytes, l->length, &plan, why);
-    if (status < 0 && l->v->next) {
-        c = l->v->next;
+    if (status < 0 && l->f->next) {
+        c = l->f->next;
         status = codec_read_growth(c, CODEC_NEXT, l->bytes, l->length, &plan, why);
     }
     if (status < 0) return status;
     *why = "the layer makes no sense there";
-    begin_change(l->v);
+    change_begin(l->f);
     status = chain_grow(c, &plan);
-    end_change(l->ctx, l->name, l->v);
+    change_end(l->ctx, l->name, l->f);
     return status;
 }
 
 /* The chunks of a rebuild's next generation come when the live one has all of its own. */
-static struct chain *chain_to_complete(const struct value *v) {
-    return v->next && v->live->missing == 0 ? v->next : v->live;
+static struct chain *chain_to_complete(const struct filter *f) {
+    return f->next && f->live->missing == 0 ? f->next : f->live;
 }
 
 /* A chunk of ours has the right iterator in it; RedisBloom's is any bytes at all. What
@@ -175,32 +178,32 @@ static struct chain *chain_to_complete(const struct value *v) {
  * may be a RedisBloom, to which it is none. */
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
     uint64_t next, iterator = (uint64_t)l->iterator;
-    if (!l->v) return BLOOM_NOT_FOUND;
+    if (!l->f) return BLOOM_NOT_FOUND;
     *why = "somebody has vouched for it: a piece may be older than that";
-    if (!l->followed && shield_was_vouched_for(&l->v->standing)) return BLOOM_CORRUPT;
-    struct chain *c = chain_to_complete(l->v);
+    if (!l->followed && shield_was_vouched_for(&l->f->standing)) return BLOOM_CORRUPT;
+    struct chain *c = chain_to_complete(l->f);
     bool foreign = c->kind == &kind_redisbloom;
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
                codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
     if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
     *why = "a rebuild is fed by BF.REBUILD LOAD";
-    if (c == l->v->next && !l->followed) return BLOOM_CORRUPT;
+    if (c == l->f->next && !l->followed) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
     if (l->iterator < 1 || !(own || foreign)) return BLOOM_CORRUPT;
     enum bloom_status status =
         own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
             : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
     if (status >= 0 && c->missing == 0) {
-        begin_change(l->v);
-        end_change(l->ctx, l->name, l->v);
+        change_begin(l->f);
+        change_end(l->ctx, l->name, l->f);
     }
     return status;
 }
 
 static bool is_record(const struct loading *l) {
     return l->iterator == CODEC_RECORD_ITERATOR ||
-           (l->iterator == OLD_RECORD_ITERATOR && !l->v);
+           (l->iterator == OLD_RECORD_ITERATOR && !l->f);
 }
 
 static enum bloom_status load(struct loading *l, const char **why) {
@@ -218,10 +221,9 @@ static enum bloom_status load(struct loading *l, const char **why) {
  * the server can't go on. */
 static int follow_refusal(const struct loading *l, const char *why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->v)
-        server_end(l->ctx, "BF.LOADCHUNK", why);
-    server_log_refusal(l->ctx, l->name, why ? why : "there is no such filter");
-    return reply_ok(l->ctx);
+    if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->f)
+        upstream_end("BF.LOADCHUNK", why);
+    return upstream_log(l->ctx, l->name, why ? why : "there is no such filter");
 }
 
 /* BF.LOADCHUNK key iterator data
@@ -230,7 +232,7 @@ static int follow_refusal(const struct loading *l, const char *why) {
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return reply_wrong_arity(ctx);
 
-    struct loading l = {.ctx = ctx, .name = argv[1], .followed = server_is_followed(ctx)};
+    struct loading l = {.ctx = ctx, .name = argv[1], .followed = upstream_sent(ctx)};
     l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
     if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
@@ -238,15 +240,15 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         server_hide_argument(ctx, 2); /* it may be the header, in the wrong place */
         return reply_error(ctx, "ERR Second argument must be numeric");
     }
-    if (!find_to_write(ctx, argv[1], &l.v)) return REDISMODULE_OK; /* It replied. */
+    if (!find_to_write(ctx, argv[1], &l.f)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;
     enum bloom_status status = load(&l, &why);
-    memory_must_follow(ctx, status);
+    upstream_must_have(ctx, status);
     if (status < 0)
         return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
     if (l.changed) {
-        RedisModule_ReplicateVerbatim(ctx);
+        replicate_as_it_came(ctx);
         announce(ctx, argv[1], "bf.loadchunk");
     }
     return reply_ok(ctx);

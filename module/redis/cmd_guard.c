@@ -10,9 +10,10 @@
  *     a string, and long      opened once more, to count as a hit, and read in place
  *     a string, and short     GET
  *     anything else           WRONGTYPE */
+#include "answer.h"
 #include "ask.h"
 #include "commands.h"
-#include "keyspace.h"
+#include "find.h"
 #include "node.h"
 #include "reply.h"
 #include "stats.h"
@@ -47,10 +48,11 @@ static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
                                    RedisModuleString *item) {
     static unsigned hits;
     if (hits++ % HITS_A_LOOK != 0) return;
-    struct value *v = find_unseen(ctx, name);
+    struct filter *f = find_unseen(ctx, name);
     uint8_t maybe;
-    ask(v, &item, 1, &maybe);
-    if (!maybe && why_unknown(v) == CAUSE_NONE) count(&counters.contradictions, 1);
+    ask_block(f, &item, 1, &maybe);
+    if (!maybe && answer_cause(f) == CAUSE_NONE)
+        stats_count(&stats_counters.contradictions, 1);
 }
 
 static void reply_hit(RedisModuleCtx *ctx) {
@@ -102,10 +104,10 @@ int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (found == CACHED_SHORT || found == CACHED_LONG)
         look_for_contradiction(ctx, argv[1], argv[3]);
     if (found != CACHED_NOTHING) return REDISMODULE_OK; /* It replied. */
-    struct value *v;
-    if (!find_to_guard(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
+    struct filter *f;
+    if (!find_to_guard(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     RedisModule_ReplyWithArray(ctx, 2);
-    reply_words(ctx, v, argv + 3, 1);
+    ask_reply_words(ctx, f, argv + 3, 1);
     RedisModule_ReplyWithNull(ctx);
     return REDISMODULE_OK;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_info.c - BF.CARD, BF.INFO and BF.DEBUG: what a filter is like. */
+#include "cmd_info.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "args.h"
-#include "cmd_info.h"
 #include "commands.h"
-#include "core/redisbloom.h"
-#include "keyspace.h"
+#include "core/kinds/redisbloom/redisbloom.h"
+#include "find.h"
 #include "reply.h"
 
 /* BF.CARD key
@@ -17,9 +18,9 @@
 int cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    return reply_count(ctx, v ? chain_items(v->live) : 0);
+    struct filter *f;
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    return reply_count(ctx, f ? chain_items(f->live) : 0);
 }
 
 static uint64_t layers_of(const struct chain *c) {
@@ -32,7 +33,7 @@ static uint64_t expansion_of(const struct chain *c) {
 
 static uint64_t size_of(const struct chain *c) {
     if (c->kind->size) return c->kind->size(c);
-    return sizeof(struct value) + chain_memory(c);
+    return sizeof(struct filter) + chain_memory(c);
 }
 
 static const struct field {
@@ -65,7 +66,7 @@ static void reply_field(RedisModuleCtx *ctx, const struct field *field,
 
 static const struct field *field_by_selector(RedisModuleString *text) {
     for (size_t i = 0; i < INFO_FIELDS; i++)
-        if (is_word(text, fields[i].selector)) return &fields[i];
+        if (args_is_word(text, fields[i].selector)) return &fields[i];
     return NULL;
 }
 
@@ -82,9 +83,9 @@ static void reply_one(RedisModuleCtx *ctx, const struct field *field,
     }
 }
 
-void reply_info_fields(RedisModuleCtx *ctx, const struct value *v) {
+void cmd_info_fields(RedisModuleCtx *ctx, const struct filter *f) {
     for (size_t i = 0; i < INFO_FIELDS; i++)
-        reply_field(ctx, &fields[i], v->live);
+        reply_field(ctx, &fields[i], f->live);
 }
 
 /* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | FULL]
@@ -92,21 +93,21 @@ void reply_info_fields(RedisModuleCtx *ctx, const struct value *v) {
 int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
-    if (argc == 3 && is_word(argv[2], "FULL")) {
-        reply_full(ctx, v);
+    struct filter *f;
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    if (argc == 3 && args_is_word(argv[2], "FULL")) {
+        cmd_info_full(ctx, f);
         return REDISMODULE_OK;
     }
     if (argc == 3) {
         const struct field *field = field_by_selector(argv[2]);
         if (!field) return reply_error(ctx, "Invalid information value");
-        reply_one(ctx, field, v->live);
+        reply_one(ctx, field, f->live);
         return REDISMODULE_OK;
     }
     reply_map(ctx, INFO_FIELDS);
-    reply_info_fields(ctx, v);
+    cmd_info_fields(ctx, f);
     return REDISMODULE_OK;
 }
 
@@ -124,12 +125,13 @@ static void reply_line(RedisModuleCtx *ctx, const char *format, ...) {
 
 /* A layer as RedisBloom prints it: its users' tests look at that. */
 static void reply_redisbloom_layer(RedisModuleCtx *ctx, const struct chain *c,
-                                   const struct filter *f) {
+                                   const struct layer *layer) {
     reply_line(ctx,
                "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u hashwidth:%d"
                " capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
-               f->bytes, f->sectors ? UINT64_C(1) << f->sectors : 8 * f->bytes, f->probes,
-               c->variant & REDISBLOOM_HASH_64 ? 64 : 32, f->capacity, f->items, f->error);
+               layer->bytes, redisbloom_bits(layer), layer->probes,
+               c->variant & REDISBLOOM_HASH_64 ? 64 : 32, layer->capacity, layer->items,
+               layer->error);
 }
 
 static int debug_redisbloom(RedisModuleCtx *ctx, const struct chain *c) {
@@ -145,22 +147,22 @@ static int debug_redisbloom(RedisModuleCtx *ctx, const struct chain *c) {
 int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return RedisModule_WrongArity(ctx);
 
-    struct value *v;
-    if (!find_to_read(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
-    const struct chain *c = v->live;
+    struct filter *f;
+    if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    const struct chain *c = f->live;
     if (c->kind == &kind_redisbloom) return debug_redisbloom(ctx, c);
     RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
     reply_line(ctx,
                "kind:%s size:%" PRIu64 " error:%g expansion:%" PRIu32 " missing:%" PRIu64,
                c->kind->name, chain_items(c), c->error, c->expansion, c->missing);
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
+        const struct layer *layer = &c->layers[i];
         reply_line(ctx,
                    "bytes:%" PRIu64 " probes:%u sectors:%u capacity:%" PRIu64
                    " size:%" PRIu64 " ratio:%g model:%g",
-                   f->bytes, f->probes, f->sectors, f->capacity, f->items, f->error,
-                   f->model);
+                   layer->bytes, layer->probes, layer->variant, layer->capacity,
+                   layer->items, layer->error, layer->parameter);
     }
     return REDISMODULE_OK;
 }

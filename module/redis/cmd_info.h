@@ -3,15 +3,15 @@
 #ifndef BULWARK_CMD_INFO_H
 #define BULWARK_CMD_INFO_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 #define INFO_FIELDS 5
 
 /* RedisBloom's five fields, names and numbers. */
-void reply_info_fields(RedisModuleCtx *ctx, const struct value *v);
+void cmd_info_fields(RedisModuleCtx *ctx, const struct filter *f);
 
 /* BF.INFO key FULL */
-void reply_full(RedisModuleCtx *ctx, struct value *v);
+void cmd_info_full(RedisModuleCtx *ctx, struct filter *f);
 
 #endif

@@ -3,10 +3,15 @@
  * not among it, nor is the token of a rebuild. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "advice.h"
+#include "answer.h"
+#include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
 #include "core/sizing.h"
+#include "diary.h"
 #include "node.h"
 #include "reply.h"
 #include "stats.h"
@@ -25,9 +30,17 @@ static void field_number(RedisModuleCtx *ctx, const char *name, uint64_t n) {
     reply_count(ctx, n);
 }
 
+/* In RESP2, where it is text, it is a text for people: 4 digits. Large numbers are whole,
+ * not 1.235e+05. */
 static void field_rate(RedisModuleCtx *ctx, const char *name, double rate) {
+    char text[32];
     reply_name(ctx, name);
-    RedisModule_ReplyWithDouble(ctx, rate);
+    if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3) {
+        RedisModule_ReplyWithDouble(ctx, rate);
+        return;
+    }
+    snprintf(text, sizeof text, rate >= 1000 ? "%.0f" : "%.4g", rate);
+    RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
 static void field_nil(RedisModuleCtx *ctx, const char *name) {
@@ -58,7 +71,7 @@ static const char *state_name(uint8_t state) {
     return state < sizeof names / sizeof *names ? names[state] : "of a later version";
 }
 
-static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
+static void field_doubt(RedisModuleCtx *ctx, const struct filter *f) {
     static const struct {
         unsigned doubt;
         const char *word;
@@ -70,7 +83,7 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
         {DOUBT_ALL & ~(DOUBT_RESTART | DOUBT_FAILOVER | DOUBT_RESTORE | DOUBT_LEASE),
          "later_version"},
     };
-    unsigned doubt = shield_doubt(&v->standing, v->next, node.era) & DOUBT_ALL;
+    unsigned doubt = shield_doubt(&f->standing, f->next, node.era) & DOUBT_ALL;
     const char *found[sizeof words / sizeof *words];
     long n = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -83,16 +96,16 @@ static void field_doubt(RedisModuleCtx *ctx, const struct value *v) {
 
 #define STANDING_FIELDS 5
 
-static void reply_standing(RedisModuleCtx *ctx, struct value *v) {
-    enum cause cause = why_unknown(v);
-    field_word(ctx, "State", state_name(v->standing.state));
+static void reply_standing(RedisModuleCtx *ctx, struct filter *f) {
+    enum cause cause = answer_cause(f);
+    field_word(ctx, "State", state_name(f->standing.state));
     if (cause == CAUSE_NONE)
         field_nil(ctx, "Unknown by");
     else
-        field_word(ctx, "Unknown by", cause_name(cause));
-    field_doubt(ctx, v);
-    field_time(ctx, "Lease until", v->standing.lease);
-    field_time(ctx, "Vouched for at", v->standing.vouched_at);
+        field_word(ctx, "Unknown by", stats_cause_name(cause));
+    field_doubt(ctx, f);
+    field_time(ctx, "Lease until ms", f->standing.lease);
+    field_time(ctx, "Vouched for at ms", f->standing.vouched_at);
 }
 
 /* ---- the bits ---- */
@@ -100,25 +113,33 @@ static void reply_standing(RedisModuleCtx *ctx, struct value *v) {
 static uint64_t overfull(const struct chain *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += filter_excess(&c->layers[i]);
+        sum += layer_excess(&c->layers[i]);
     return sum;
 }
 
 static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
-                        const struct filter *f) {
+                        const struct layer *layer) {
     reply_map(ctx, 6);
-    field_number(ctx, "Capacity", f->capacity);
-    field_number(ctx, "Items", f->items);
-    field_number(ctx, "Bytes", f->bytes);
+    field_number(ctx, "Capacity", layer->capacity);
+    field_number(ctx, "Items", layer->items);
+    field_number(ctx, "Bytes", layer->bytes);
     if (c->kind == &kind_lines)
-        field_number(ctx, "Lines", f->bytes / LINE_BYTES);
+        field_number(ctx, "Lines", layer->bytes / LINE_BYTES);
     else
         field_nil(ctx, "Lines");
-    field_rate(ctx, "Error share", f->error);
-    field_number(ctx, "Overfull", filter_excess(f));
+    field_rate(ctx, "Error share", layer->error);
+    field_number(ctx, "Overfull", layer_excess(layer));
 }
 
-#define CHAIN_FIELDS 8
+static void field_advice(RedisModuleCtx *ctx, const struct chain *c) {
+    char line[ADVICE_MAX];
+    if (advice_write(c, line))
+        field_word(ctx, "Advice", line);
+    else
+        field_nil(ctx, "Advice");
+}
+
+#define CHAIN_FIELDS 9
 
 /* Of a partial filter the error says nothing: it answers "maybe" to everything. */
 static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
@@ -136,6 +157,7 @@ static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     else
         field_rate(ctx, "Bits per item", 8.0 * (double)chain_bytes(c) / (double)items);
     field_number(ctx, "Overfull", overfull(c));
+    field_advice(ctx, c);
     field_hex(ctx, "Generation", c->identity);
     reply_name(ctx, "Layers");
     RedisModule_ReplyWithArray(ctx, (long)c->nlayers);
@@ -149,24 +171,24 @@ static void field_seconds_since(RedisModuleCtx *ctx, const char *name, int64_t m
     if (ms == 0)
         field_nil(ctx, name);
     else
-        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, server_seconds_since(ms));
+        reply_name(ctx, name), RedisModule_ReplyWithLongLong(ctx, clock_seconds_since(ms));
 }
 
-static void reply_rebuild(RedisModuleCtx *ctx, const struct value *v) {
-    const struct standing *s = &v->standing;
-    if (!v->next) {
+static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
+    const struct standing *s = &f->standing;
+    if (!f->next) {
         field_nil(ctx, "Rebuild");
         return;
     }
     reply_name(ctx, "Rebuild");
     reply_map(ctx, 6);
-    field_seconds_since(ctx, "Age", s->rebuild_start);
+    field_seconds_since(ctx, "Seconds since START", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", v->notes.last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", diary_of(f)->last_load);
     field_number(ctx, "Interrupted",
-                 shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
-    field_number(ctx, "Capacity", chain_capacity(v->next));
-    field_number(ctx, "Items", chain_items(v->next));
+                 answer_resume(f, s->rebuild_token) == BLOOM_INTERRUPTED);
+    field_number(ctx, "Capacity", chain_capacity(f->next));
+    field_number(ctx, "Items", chain_items(f->next));
 }
 
 static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
@@ -179,14 +201,14 @@ static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
     reply_name(ctx, "unknown");
     reply_map(ctx, CAUSES - 1);
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
-        field_number(ctx, cause_name(c), a->by_cause[c]);
+        field_number(ctx, stats_cause_name(c), a->by_cause[c]);
 }
 
-void reply_full(RedisModuleCtx *ctx, struct value *v) {
+void cmd_info_full(RedisModuleCtx *ctx, struct filter *f) {
     reply_map(ctx, INFO_FIELDS + STANDING_FIELDS + CHAIN_FIELDS + 2);
-    reply_info_fields(ctx, v);
-    reply_standing(ctx, v);
-    reply_chain(ctx, v->live);
-    reply_rebuild(ctx, v);
-    reply_answers(ctx, &v->notes.answers);
+    cmd_info_fields(ctx, f);
+    reply_standing(ctx, f);
+    reply_chain(ctx, f->live);
+    reply_rebuild(ctx, f);
+    reply_answers(ctx, &diary_of(f)->answers);
 }

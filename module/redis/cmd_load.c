@@ -7,12 +7,18 @@
  * it is a filter with the seed, capacity and expansion that came with it, that is what was
  * meant. Who chooses an item can't know a random seed beforehand; valkey-bloom's fixed
  * seed is public, and a filter with it can be played anyway. */
+#include "cmd_load.h"
+
+#include "announce.h"
+#include "change.h"
 #include "commands.h"
-#include "core/codec_valkeybloom.h"
-#include "keyspace.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "find.h"
+#include "make.h"
 #include "memory.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 
 static bool has_wish(const struct chain *c, const struct wish *wish) {
     const struct secret *seed = wish->seed;
@@ -22,30 +28,30 @@ static bool has_wish(const struct chain *c, const struct wish *wish) {
            c->expansion == (uint32_t)wish->expansion;
 }
 
-enum bloom_status load_data(RedisModuleCtx *ctx, RedisModuleString *name,
-                            RedisModuleString *data, const struct wish *wish,
-                            const char **why) {
+enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
+                                RedisModuleString *data, const struct wish *wish,
+                                const char **why) {
     size_t length;
     const char *bytes = RedisModule_StringPtrLen(data, &length), *ignored;
     struct chain *c;
     enum bloom_status status =
-        valkeybloom_read_load(bytes, length, &server_allocator, &c, why ? why : &ignored);
+        valkeybloom_read_load(bytes, length, &memory_allocator, &c, why ? why : &ignored);
     if (status < 0) return status;
 
-    struct value *v = NULL;
+    struct filter *f = NULL;
     if (wish && !has_wish(c, wish)) status = BLOOM_CORRUPT;
-    if (status >= 0 && !server_is_followed(ctx))
+    if (status >= 0 && !upstream_sent(ctx))
         status = memory_room(ctx, chain_bytes(c), chain_bytes(c));
     if (status >= 0) status = chain_take_arrays(c);
-    if (status >= 0 && !(v = value_new(c))) status = BLOOM_NO_MEMORY;
-    memory_must_follow(ctx, status);
+    if (status >= 0 && !(f = filter_new(c))) status = BLOOM_NO_MEMORY;
+    upstream_must_have(ctx, status);
     if (status < 0) {
         chain_free(c);
         return status;
     }
     valkeybloom_read_bits(c, bytes);
-    put(ctx, name, v);
-    RedisModule_Replicate(ctx, "BF.LOAD", "ss", name, data);
+    change_put(ctx, name, f);
+    replicate_load_data(ctx, name, data);
     announce(ctx, name, "bf.load");
     return BLOOM_OK;
 }
@@ -57,12 +63,12 @@ int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     RedisModuleString *data = argv[2];
     server_hide_argument(ctx, 2); /* it holds the seed */
-    struct value *v;
-    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (v) return reply_error_of(ctx, argv[1], "BUSYKEY Target key name already exists.");
+    struct filter *f;
+    if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (f) return reply_error_of(ctx, argv[1], "BUSYKEY Target key name already exists.");
 
     const char *why = NULL;
-    enum bloom_status status = load_data(ctx, argv[1], data, NULL, &why);
-    if (status < 0 && server_is_followed(ctx)) server_end(ctx, "BF.LOAD", why);
+    enum bloom_status status = cmd_load_data(ctx, argv[1], data, NULL, &why);
+    if (status < 0 && upstream_sent(ctx)) upstream_end("BF.LOAD", why);
     return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_ok(ctx);
 }

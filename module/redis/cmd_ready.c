@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
+#include "announce.h"
+#include "answer.h"
 #include "args.h"
+#include "change.h"
 #include "commands.h"
-#include "keyspace.h"
+#include "find.h"
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 #include "vouch.h"
 
 /* Why nobody can vouch for it. What a master says is so. */
-static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct value *v, bool renew) {
-    if (!v) return BLOOM_NOT_FOUND;
-    if (server_is_followed(ctx)) return BLOOM_OK;
-    if (v->live->missing > 0) return BLOOM_PARTIAL;
-    bool declared = renew && v->standing.state == STATE_READY; /* an empty table */
-    return chain_items(v->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
-}
-
-/* The master vouches for a filter that is not the one here. */
-static int follow_another(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v) {
-    char shown[SHOWN_MAX + 1];
-    RedisModule_Log(
-        ctx, "warning",
-        "The master vouches for a filter %s that is not the one here: it denies "
-        "nothing until the next full sync.",
-        server_printable(name, shown));
-    if (raise_alarm(ctx, name, v)) announce(ctx, name, "bf.loading");
-    return reply_ok(ctx);
+static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
+    if (!f) return BLOOM_NOT_FOUND;
+    if (upstream_sent(ctx)) return BLOOM_OK;
+    if (f->live->missing > 0) return BLOOM_PARTIAL;
+    bool declared = renew && f->standing.state == STATE_READY; /* an empty table */
+    return chain_items(f->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
 }
 
 /* BF.READY key [EX seconds | PXAT ms] [XX]
@@ -36,19 +28,23 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 2) return reply_wrong_arity(ctx);
 
     struct vow vow;
-    struct value *v;
-    if (!read_vow(ctx, argv, argc, 2, true, &vow)) return REDISMODULE_OK; /* It replied. */
-    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK;          /* It replied. */
-    enum bloom_status flaw = flaw_of(ctx, v, vow.renew);
+    struct filter *f;
+    if (!args_read_vow(ctx, argv, argc, 2, true, &vow))
+        return REDISMODULE_OK;                                   /* It replied. */
+    if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status flaw = flaw_of(ctx, f, vow.renew);
     if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
-    if (vow.renew && node_doubts(v)) return RedisModule_ReplyWithNull(ctx);
+    if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
-    if (!is_meant(v, &vow)) return follow_another(ctx, argv[1], v);
+    if (!vouch_is_meant(f, &vow)) {
+        upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
+        return reply_ok(ctx);
+    }
 
-    begin_change(v);
-    vouch(ctx, argv[1], v, &vow);
-    replicate_ready(ctx, argv[1], v);
-    end_change(ctx, argv[1], v);
+    change_begin(f);
+    vouch_for(ctx, argv[1], f, &vow);
+    replicate_ready(ctx, argv[1], f);
+    change_end(ctx, argv[1], f);
     announce(ctx, argv[1], "bf.ready");
     return reply_ok(ctx);
 }
@@ -59,9 +55,9 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return reply_wrong_arity(ctx);
 
-    struct value *v;
-    if (!find_to_write(ctx, argv[1], &v)) return REDISMODULE_OK; /* It replied. */
-    if (!v) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
-    if (raise_alarm(ctx, argv[1], v)) announce(ctx, argv[1], "bf.loading");
+    struct filter *f;
+    if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    if (vouch_alarm(ctx, argv[1], f)) announce(ctx, argv[1], "bf.loading");
     return reply_ok(ctx);
 }

@@ -14,16 +14,22 @@
 #include <string.h>
 
 #include "adding.h"
+#include "announce.h"
+#include "answer.h"
 #include "args.h"
 #include "ask.h"
+#include "change.h"
 #include "commands.h"
 #include "core/codec.h"
+#include "diary.h"
+#include "find.h"
 #include "items.h"
-#include "keyspace.h"
+#include "make.h"
 #include "memory.h"
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
+#include "upstream.h"
 #include "vouch.h"
 
 #define TOKEN_DIGITS 16
@@ -34,7 +40,7 @@ struct rebuild {
     RedisModuleString **argv;
     int argc;
     RedisModuleString *name;
-    struct value *v;           /* NULL: no such key */
+    struct filter *f;          /* NULL: no such key */
     RedisModuleString *header; /* of a START from a master, else NULL */
     bool followed;
 };
@@ -51,29 +57,28 @@ static void write_token(uint64_t token, char text[TOKEN_DIGITS + 1]) {
     snprintf(text, TOKEN_DIGITS + 1, "%016" PRIx64, token);
 }
 
-static bool is_partial(const struct value *v) {
-    return v->live->missing > 0 || (v->next && v->next->missing > 0);
+static bool is_partial(const struct filter *f) {
+    return f->live->missing > 0 || (f->next && f->next->missing > 0);
 }
 
 /* May the one with the token in argv[3] go on? What the master did goes on. */
 static enum bloom_status resume(const struct rebuild *r) {
-    if (!r->v) return BLOOM_NOT_FOUND;
-    enum bloom_status status =
-        shield_resume(&r->v->standing, r->v->next, token_of(r->argv[3]), &node);
+    if (!r->f) return BLOOM_NOT_FOUND;
+    enum bloom_status status = answer_resume(r->f, token_of(r->argv[3]));
     if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
-    return status >= 0 && is_partial(r->v) ? BLOOM_PARTIAL : status;
+    return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
 }
 
 /* ---- START ---- */
 
 /* A rebuild that was interrupted makes room for another. */
 static enum bloom_status may_start(const struct rebuild *r) {
-    if (!r->v) return BLOOM_OK;
-    if (r->v->live->missing > 0) return BLOOM_PARTIAL;
-    if (!r->v->next) return BLOOM_OK;
-    const struct standing *s = &r->v->standing;
-    bool interrupted = shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED;
-    return interrupted || r->v->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
+    if (!r->f) return BLOOM_OK;
+    if (r->f->live->missing > 0) return BLOOM_PARTIAL;
+    if (!r->f->next) return BLOOM_OK;
+    const struct standing *s = &r->f->standing;
+    bool interrupted = answer_resume(r->f, s->rebuild_token) == BLOOM_INTERRUPTED;
+    return interrupted || r->f->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
 /* Like the old generation, and large enough for what is in it. */
@@ -91,11 +96,10 @@ static struct wish wish_like(const struct chain *c) {
     };
 }
 
-static void set_next(struct value *v, struct chain *next) {
-    chain_free(v->next);
-    v->next = next;
-    v->grow_again[1] = 0;
-    v->notes.last_load = 0;
+static void set_next(struct filter *f, struct chain *next) {
+    chain_free(f->next);
+    f->next = next;
+    diary_next_came(f);
 }
 
 static uint64_t new_token(void) {
@@ -106,18 +110,18 @@ static uint64_t new_token(void) {
 }
 
 static int start(struct rebuild *r) {
-    struct wish wish = r->v ? wish_like(r->v->live) : default_wish(r->ctx);
-    if (!read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
+    struct wish wish = r->f ? wish_like(r->f->live) : args_default_wish(r->ctx);
+    if (!args_read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
     enum bloom_status status = may_start(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
     struct chain *next;
-    bool creates = !r->v;
+    bool creates = !r->f;
     wish.state = STATE_LOADING;
     if (wish.expansion > wish.kind->expansion_max)
         wish.expansion = wish.kind->expansion_max;
     status = make_chain(r->ctx, &wish, &next);
-    if (status >= 0 && creates) status = create(r->ctx, r->name, &wish, &r->v);
+    if (status >= 0 && creates) status = make_filter(r->ctx, r->name, &wish, &r->f);
     if (status < 0) {
         chain_free(next);
         return reply_refusal(r->ctx, r->name, status);
@@ -125,11 +129,11 @@ static int start(struct rebuild *r) {
     char text[TOKEN_DIGITS + 1];
     uint64_t token = new_token();
     write_token(token, text);
-    begin_change(r->v);
-    set_next(r->v, next);
-    shield_start(&r->v->standing, token, RedisModule_Milliseconds(), node.era);
-    replicate_start(r->ctx, r->name, text, r->v);
-    end_change(r->ctx, r->name, r->v);
+    change_begin(r->f);
+    set_next(r->f, next);
+    shield_start(&r->f->standing, token, RedisModule_Milliseconds(), node.era);
+    replicate_start(r->ctx, r->name, text, r->f);
+    change_end(r->ctx, r->name, r->f);
     if (creates) announce(r->ctx, r->name, "bf.reserve");
     announce(r->ctx, r->name, "bf.rebuild");
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, TOKEN_DIGITS);
@@ -139,7 +143,7 @@ static int start(struct rebuild *r) {
  * replay an AOF. */
 static void hide_header(struct rebuild *r) {
     size_t length;
-    if (r->argc < 6 || !is_word(r->argv[2], "START")) return;
+    if (r->argc < 6 || !args_is_word(r->argv[2], "START")) return;
     r->header = r->argv[5];
     const char *bytes = RedisModule_StringPtrLen(r->header, &length);
     if (r->followed || codec_record_type(bytes, length) != CODEC_NONE)
@@ -150,28 +154,28 @@ static void hide_header(struct rebuild *r) {
 static enum bloom_status read_started(struct rebuild *r, struct chain **next,
                                       long long *since, const char **why) {
     uint64_t follows[2];
-    struct value *v;
+    struct filter *f;
     size_t length;
     *next = NULL;
     *why = "there is no such filter";
-    if (!r->v) return BLOOM_NOT_FOUND;
+    if (!r->f) return BLOOM_NOT_FOUND;
     *why = "its token or its time is none";
     if (token_of(r->argv[3]) == 0 ||
         RedisModule_StringToLongLong(r->argv[4], since) != REDISMODULE_OK)
         return BLOOM_CORRUPT;
     const char *header = RedisModule_StringPtrLen(r->header, &length);
     enum bloom_status status =
-        codec_read_header(header, length, &server_allocator, &v, follows, why);
+        codec_read_header(header, length, &memory_allocator, &f, follows, why);
     if (status < 0) return status;
-    status = value_take_arrays(v);
-    if (status >= 0 && v->live->missing > 0) {
+    status = filter_take_arrays(f);
+    if (status >= 0 && f->live->missing > 0) {
         *why = "the new generation is not born";
         status = BLOOM_CORRUPT;
     }
     if (status < 0)
-        value_free(v);
+        filter_free(f);
     else
-        *next = value_release(v);
+        *next = filter_release(f);
     return status;
 }
 
@@ -182,14 +186,14 @@ static int follow_start(struct rebuild *r) {
     if (r->argc != 6) return reply_wrong_arity(r->ctx);
     enum bloom_status status = read_started(r, &next, &since, &why);
     if (status == BLOOM_NOT_FOUND) return reply_refusal(r->ctx, r->name, status);
-    memory_must_follow(r->ctx, status);
-    if (status < 0) server_end(r->ctx, "BF.REBUILD START", why);
+    upstream_must_have(r->ctx, status);
+    if (status < 0) upstream_end("BF.REBUILD START", why);
 
-    begin_change(r->v);
-    set_next(r->v, next);
-    shield_start(&r->v->standing, token_of(r->argv[3]), since, node.era);
-    RedisModule_ReplicateVerbatim(r->ctx);
-    end_change(r->ctx, r->name, r->v);
+    change_begin(r->f);
+    set_next(r->f, next);
+    shield_start(&r->f->standing, token_of(r->argv[3]), since, node.era);
+    replicate_as_it_came(r->ctx);
+    change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
 }
@@ -203,7 +207,7 @@ static int start_or_follow(struct rebuild *r) {
 static int refuse_count(const struct rebuild *r, uint64_t count) {
     char words[128];
     snprintf(words, sizeof words, "ERR rebuild received %" PRIu64 " of %" PRIu64 " items",
-             r->v->standing.rebuild_received, count);
+             r->f->standing.rebuild_received, count);
     return reply_error_of(r->ctx, r->name, words);
 }
 
@@ -221,7 +225,8 @@ static bool is_number(RedisModuleString *text) {
  * number that can't be a count, or has no items after it, is refused: taken as items they
  * would be counted. False if it replied an error. */
 static bool read_at(const struct rebuild *r, struct adding *a) {
-    if (a->n < 2 || !is_word(a->items[0], "AT") || !is_number(a->items[1])) return true;
+    if (a->n < 2 || !args_is_word(a->items[0], "AT") || !is_number(a->items[1]))
+        return true;
     if (a->n == 2) return reply_wrong_arity(r->ctx), false;
     a->items += 2;
     a->n -= 2;
@@ -243,23 +248,23 @@ static int load(struct rebuild *r) {
     if (r->argc < 5) return reply_wrong_arity(r->ctx);
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
-                       .v = r->v,
+                       .f = r->f,
                        .items = r->argv + 4,
                        .n = (size_t)(r->argc - 4),
                        .token = r->argv[3]};
     if (!read_at(r, &a)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = resume(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
-    uint64_t *received = &r->v->standing.rebuild_received;
+    uint64_t *received = &r->f->standing.rebuild_received;
     if (a.has_at && (uint64_t)a.at > *received) return refuse_count(r, (uint64_t)a.at);
 
     a.added = RedisModule_Alloc(a.n);
-    add_items(&a);
+    adding_run(&a);
     RedisModule_Free(a.added);
     *received = received_after(&a, *received);
-    r->v->notes.last_load = RedisModule_Milliseconds();
+    diary_of(r->f)->last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, *received);
-    announce_adding(&a);
+    adding_announce(&a);
     return REDISMODULE_OK;
 }
 
@@ -268,13 +273,13 @@ static int check(struct rebuild *r) {
     enum bloom_status status = resume(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
-    struct value next = {.live = r->v->next};
+    struct filter next = {.live = r->f->next};
     size_t n = (size_t)(r->argc - 4);
     RedisModule_ReplyWithArray(r->ctx, (long)n);
     for (size_t done = 0; done < n;) {
         uint8_t maybe[ITEMS_BLOCK];
         size_t block = n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK;
-        ask(&next, r->argv + 4 + done, block, maybe);
+        ask_block(&next, r->argv + 4 + done, block, maybe);
         for (size_t i = 0; i < block; i++)
             reply_bool(r->ctx, maybe[i]);
         done += block;
@@ -285,32 +290,42 @@ static int check(struct rebuild *r) {
 /* ---- COMMIT, ABORT ---- */
 
 static void take_over(struct rebuild *r, const struct vow *vow) {
-    begin_change(r->v);
-    chain_free(value_swap(r->v));
-    r->v->notes.told_full = false;
-    shield_commit(&r->v->standing);
-    vouch(r->ctx, r->name, r->v, vow);
-    replicate_commit(r->ctx, r->name, r->argv[3], r->v);
-    end_change(r->ctx, r->name, r->v);
-}
-
-/* What the master has committed is not there: what is there lacks it. */
-static void cannot_follow(struct rebuild *r) {
-    if (r->v && raise_alarm(r->ctx, r->name, r->v)) announce(r->ctx, r->name, "bf.loading");
+    change_begin(r->f);
+    chain_free(filter_swap(r->f));
+    diary_swapped(r->f);
+    shield_commit(&r->f->standing);
+    vouch_for(r->ctx, r->name, r->f, vow);
+    replicate_commit(r->ctx, r->name, r->argv[3], r->f);
+    change_end(r->ctx, r->name, r->f);
 }
 
 /* The master sends how many items it received, and the generation's name, which counts
  * adds that came during the rebuild. If either differs, the rebuild here is another one or
  * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
-    struct value next = {.live = r->v->next};
-    long long received = replicated_count(&r->v->standing);
-    return r->followed ? received == count && is_meant(&next, vow) : received >= count;
+    struct filter next = {.live = r->f->next};
+    long long received = replicated_count(&r->f->standing);
+    return r->followed ? received == count && vouch_is_meant(&next, vow)
+                       : received >= count;
+}
+
+/* What the master has committed is not there: what is there lacks it. */
+static int follow_commit_of_another(const struct rebuild *r, enum bloom_status status,
+                                    long long count) {
+    if (status < 0)
+        reply_refusal(r->ctx, r->name, status);
+    else if (replicated_count(&r->f->standing) != count)
+        refuse_count(r, (uint64_t)count);
+    else
+        upstream_log(r->ctx, r->name, "rebuild lacks adds that the master has");
+    upstream_alarm(r->ctx, r->name, r->f, "it lacks the rebuild");
+    return REDISMODULE_OK;
 }
 
 /* A retry. */
 static int commit_again(const struct rebuild *r) {
-    if (node_sends_all(r->ctx, r->v)) replicate_commit(r->ctx, r->name, r->argv[3], r->v);
+    if (replicate_sends_all(r->ctx, r->f))
+        replicate_commit(r->ctx, r->name, r->argv[3], r->f);
     return reply_ok(r->ctx);
 }
 
@@ -320,20 +335,17 @@ static int commit(struct rebuild *r) {
     struct vow vow;
     if (RedisModule_StringToLongLong(r->argv[4], &count) != REDISMODULE_OK || count < 0)
         return reply_error(r->ctx, "ERR bad count of items");
-    if (!read_vow(r->ctx, r->argv, r->argc, 5, false, &vow)) return REDISMODULE_OK;
+    if (!args_read_vow(r->ctx, r->argv, r->argc, 5, false, &vow)) return REDISMODULE_OK;
 
     enum bloom_status status = resume(r);
     if (status == BLOOM_NO_REBUILD &&
-        shield_was_committed(&r->v->standing, r->v->next, token_of(r->argv[3])))
+        shield_was_committed(&r->f->standing, r->f->next, token_of(r->argv[3])))
         return commit_again(r);
-    if (status >= 0 && r->v->standing.rebuild_received == 0 && !r->followed)
+    if (status >= 0 && r->f->standing.rebuild_received == 0 && !r->followed)
         status = BLOOM_EMPTY;
     bool complete = status >= 0 && is_complete(r, count, &vow);
-    if (!complete && r->followed) cannot_follow(r);
+    if (!complete && r->followed) return follow_commit_of_another(r, status, count);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
-    if (!complete && replicated_count(&r->v->standing) == count)
-        return reply_error_of(r->ctx, r->name,
-                              "ERR rebuild lacks adds that the master has");
     if (!complete) return refuse_count(r, (uint64_t)count);
 
     take_over(r, &vow);
@@ -344,16 +356,16 @@ static int commit(struct rebuild *r) {
 
 static int give_up(struct rebuild *r) {
     if (r->argc > 4) return reply_wrong_arity(r->ctx);
-    if (!r->v) return reply_refusal(r->ctx, r->name, BLOOM_NOT_FOUND);
-    uint64_t token = r->v->standing.rebuild_token;
-    if (!r->v->next || (r->argc == 4 && token_of(r->argv[3]) != token))
+    if (!r->f) return reply_refusal(r->ctx, r->name, BLOOM_NOT_FOUND);
+    uint64_t token = r->f->standing.rebuild_token;
+    if (!r->f->next || (r->argc == 4 && token_of(r->argv[3]) != token))
         return reply_refusal(r->ctx, r->name, BLOOM_NO_REBUILD);
 
-    begin_change(r->v);
-    set_next(r->v, NULL);
-    shield_abort(&r->v->standing);
-    RedisModule_ReplicateVerbatim(r->ctx);
-    end_change(r->ctx, r->name, r->v);
+    change_begin(r->f);
+    set_next(r->f, NULL);
+    shield_abort(&r->f->standing);
+    replicate_as_it_came(r->ctx);
+    change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
 }
@@ -378,11 +390,11 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
-                        .followed = server_is_followed(ctx)};
+                        .followed = upstream_sent(ctx)};
     hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (!is_word(argv[2], steps[i].word)) continue;
-        if (!find_to_write(ctx, argv[1], &r.v)) return REDISMODULE_OK; /* It replied. */
+        if (!args_is_word(argv[2], steps[i].word)) continue;
+        if (!find_to_write(ctx, argv[1], &r.f)) return REDISMODULE_OK; /* It replied. */
         return steps[i].act(&r);
     }
     return reply_option_error(

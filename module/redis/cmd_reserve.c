@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_reserve.c - BF.RESERVE: an empty filter, made to measure. */
+#include "announce.h"
 #include "args.h"
 #include "commands.h"
-#include "keyspace.h"
+#include "eviction.h"
+#include "find.h"
+#include "make.h"
 #include "replicate.h"
 #include "reply.h"
 #include "vouch.h"
@@ -13,13 +16,13 @@ int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return reply_wrong_arity(ctx);
 
     struct wish wish;
-    if (!read_reserve(ctx, argv, argc, &wish)) return REDISMODULE_OK; /* It replied. */
-    if (key_exists(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
+    if (!args_read_reserve(ctx, argv, argc, &wish)) return REDISMODULE_OK; /* It replied. */
+    if (find_taken(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
 
-    struct value *v;
-    enum bloom_status status = create(ctx, argv[1], &wish, &v);
+    struct filter *f;
+    enum bloom_status status = make_filter(ctx, argv[1], &wish, &f);
     if (status < 0) return reply_refusal(ctx, argv[1], status);
-    if (wish.state == STATE_READY) warn_of_eviction(ctx, argv[1]);
+    if (wish.state == STATE_READY) eviction_warn(ctx, argv[1]);
     announce(ctx, argv[1], "bf.reserve");
     if (wish.state == STATE_READY) announce(ctx, argv[1], "bf.ready");
     return reply_ok(ctx);

@@ -10,7 +10,7 @@
  * them itself. */
 #define ITEMS_BLOCK 64
 
-static inline void read_items(RedisModuleString **strings, size_t n, struct item *items) {
+static inline void items_read(RedisModuleString **strings, size_t n, struct item *items) {
     for (size_t i = 0; i < n; i++)
         items[i].bytes = RedisModule_StringPtrLen(strings[i], &items[i].length);
 }

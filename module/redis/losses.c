@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "losses.h"
 
+#include "diary.h"
 #include "memory.h"
 #include "stats.h"
 
@@ -36,7 +37,7 @@ static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
     (void)ctx;
     (void)event;
     if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
-    count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
+    stats_count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
     last = 0;
     return REDISMODULE_OK;
 }
@@ -51,22 +52,22 @@ static void listen(void) {
     listening = true;
 }
 
-void losses_came(struct value *v) {
-    v->notes.came = atomic_load(&flush);
+void losses_came(struct filter *f) {
+    diary_of(f)->came = atomic_load(&flush);
 }
 
-void losses_unlinked(RedisModuleString *name, struct value *v) {
-    v->notes.unlinked = atomic_load(&flush);
-    last = v->standing.state == STATE_READY ? hash_of(name) : 0;
+void losses_unlinked(RedisModuleString *name, struct filter *f) {
+    diary_of(f)->unlinked = atomic_load(&flush);
+    last = f->standing.state == STATE_READY ? hash_of(name) : 0;
     if (last) listen();
 }
 
-void losses_freed(const struct value *v) {
-    if (!counts || v->standing.state != STATE_READY) return;
+void losses_freed(const struct filter *f) {
+    if (!counts || f->standing.state != STATE_READY) return;
     uint32_t now = atomic_load(&flush);
-    if (v->notes.unlinked == now)
+    if (diary_of(f)->unlinked == now)
         atomic_fetch_add(&taken_away, 1);
-    else if (v->notes.came != now && !atomic_load(&is_replica))
+    else if (diary_of(f)->came != now && !atomic_load(&is_replica))
         atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
 }
 

@@ -15,7 +15,7 @@
 #ifndef BULWARK_LOSSES_H
 #define BULWARK_LOSSES_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 struct losses {
@@ -23,11 +23,11 @@ struct losses {
 };
 
 /* A filter has come into this process. */
-void losses_came(struct value *v);
+void losses_came(struct filter *f);
 
 /* For the type's callbacks. The second is called on any thread. */
-void losses_unlinked(RedisModuleString *name, struct value *v);
-void losses_freed(const struct value *v);
+void losses_unlinked(RedisModuleString *name, struct filter *f);
+void losses_freed(const struct filter *f);
 
 /* The loading of a data set begins or ends. */
 void losses_loading(bool begins);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "diary.h"
 
 /* From this size on pages are dropped instead of written or freed with the block:
  * below, the system calls cost more than they save. */
@@ -170,11 +171,12 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     }
 }
 
-const struct bloom_memory server_allocator = {
+const struct bloom_memory memory_allocator = {
     .take = take,
     .give = give,
     .take_zeros = take_zeros,
     .give_array = give_array,
+    .own = sizeof(struct diary),
 };
 
 static uint64_t machine_memory(void) {
@@ -213,20 +215,4 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
     if (status == BLOOM_SERVER_FULL && free_all_retired())
         status = look_for_room(ctx, total, more);
     return status;
-}
-
-static void give_up(void) {
-    RedisModule_Log(server.ctx, "warning",
-                    "Out of memory for a filter that the master or the file has. Ending.");
-    abort();
-}
-
-void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status) {
-    if (status == BLOOM_NO_MEMORY && server_is_followed(ctx)) give_up();
-}
-
-void memory_must_follow_here(enum bloom_status status) {
-    int followed = REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING;
-    if (status == BLOOM_NO_MEMORY && RedisModule_GetContextFlags(server.ctx) & followed)
-        give_up();
 }

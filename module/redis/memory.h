@@ -25,7 +25,7 @@
 #include "core/status.h"
 #include "server.h"
 
-extern const struct bloom_memory server_allocator;
+extern const struct bloom_memory memory_allocator;
 
 /* To be called once, on the main thread, after server_look_around(). */
 void memory_start(void);
@@ -40,13 +40,5 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
 /* Could the server ever hold so many bytes: maxmemory if it is set, else the memory of
  * the machine? */
 bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes);
-
-/* Ends the server, as its own types do when they can't follow their master for
- * want of memory: going on without the bits would make a false "no". Does nothing
- * unless the status is BLOOM_NO_MEMORY and the call is followed. The second form is
- * for callbacks, which can't tell a master's call from a client's: on a replica, and
- * while loading, every call counts as followed. */
-void memory_must_follow(RedisModuleCtx *ctx, enum bloom_status status);
-void memory_must_follow_here(enum bloom_status status);
 
 #endif

@@ -5,13 +5,14 @@
 
 #include "adrift.h"
 #include "beat.h"
-#include "commands.h"
+#include "clock.h"
+#include "config.h"
 #include "losses.h"
-#include "reply.h"
+#include "replicate.h"
 #include "stats.h"
 #include "trust.h"
 
-struct circumstances node;
+struct node node;
 
 #define TICK_MS 1000
 
@@ -25,40 +26,8 @@ static void begin_era(struct era what) {
     stats_era_ended();
 }
 
-/* ---- promotion ---- */
-
-/* A promotion that nobody has been told of. Not from the event itself: there what is sent
- * takes the REPLICAOF along, and replicas would be promoted too. So it goes before the next
- * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
-bool node_untold;
-
-#define PAUSED_MS 1
-
-void node_tell_promotion_now(RedisModuleCtx *ctx) {
-    node_untold = false;
-    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
-}
-
-static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
-    (void)data;
-    if (!node_untold) return;
-    if (server_is_paused())
-        RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
-    else
-        node_tell_promotion_now(ctx);
-}
-
-/* BF.PROMOTED
- * From a master or an AOF: a node was promoted here, and may have missed adds. Without
- * this, the next restart would make one doubt of two. */
-int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    (void)argv;
-    if (argc != 1) return reply_wrong_arity(ctx);
-    if (!server_is_followed(ctx))
-        return reply_error(ctx, "ERR only a master or an append-only file says this");
+void node_promoted_upstream(void) {
     begin_era((struct era){.failovers = 1});
-    RedisModule_ReplicateVerbatim(ctx);
-    return reply_ok(ctx);
 }
 
 void node_came_from_old_file(void) {
@@ -69,7 +38,7 @@ void node_came_from_old_file(void) {
 
 static bool has_master; /* the server knows its master's address */
 
-static bool link_is_up(void) {
+bool node_link_is_up(void) {
     return RedisModule_GetContextFlags(server.ctx) &
            REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE;
 }
@@ -78,11 +47,10 @@ static void become(RedisModuleCtx *ctx, bool replica) {
     bool was_replica = node.replica;
     node.replica = replica;
     losses_follow(replica);
-    if (replica != was_replica) adrift_set(ctx, replica && !link_is_up());
+    if (replica != was_replica) adrift_set(ctx, replica && !node_link_is_up());
     if (replica || !was_replica) return;
     begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});
-    if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
-    node_untold = true;
+    replicate_promotion(ctx);
 }
 
 /* After its start a replica in a cluster has no master's address for some time; for good,
@@ -157,9 +125,9 @@ static void tell_of_ready_filters(RedisModuleCtx *ctx) {
     RedisModule_Log(ctx, "notice",
                     "%llu ready filters came from disk, vouched for %lld to %lld seconds "
                     "ago: %s.",
-                    (unsigned long long)n, (long long)server_seconds_since(loading.newest),
-                    (long long)server_seconds_since(loading.oldest),
-                    node.trust & DOUBT_RESTART
+                    (unsigned long long)n, (long long)clock_seconds_since(loading.newest),
+                    (long long)clock_seconds_since(loading.oldest),
+                    settings.trust & DOUBT_RESTART
                         ? "bf-trust has \"restart\", and they deny"
                         : "they answer \"unknown\" until BF.READY or a rebuild");
 }
@@ -186,7 +154,7 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
             break;
         }
         begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
-        adrift_set(ctx, node.replica && !link_is_up());
+        adrift_set(ctx, node.replica && !node_link_is_up());
         tell_of_ready_filters(ctx);
         break;
     }
@@ -199,10 +167,10 @@ void node_saw_vouching(const struct standing *s) {
     if (s->vouched_at > loading.newest) loading.newest = s->vouched_at;
 }
 
-void node_arrived(struct value *v, bool restored) {
-    shield_arrive(&v->standing, node_now(), node.era);
-    if (restored) shield_dumped(&v->standing, v->next);
-    node_saw_vouching(&v->standing);
+void node_arrived(struct filter *f, bool restored) {
+    shield_arrive(&f->standing, clock_now(), node.era);
+    if (restored) shield_dumped(&f->standing, f->next);
+    node_saw_vouching(&f->standing);
 }
 
 /* ---- saving ---- */
@@ -223,59 +191,6 @@ static void on_saving(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what
 
 bool node_is_saving(void) {
     return savings > 0;
-}
-
-/* ---- the answer ---- */
-
-struct moment node_now(void) {
-    return (struct moment){.wall = RedisModule_Milliseconds(),
-                           .steady = server_steady_ms()};
-}
-
-static void look_at_link(struct circumstances *here) {
-    enum belief belief = beat_belief();
-    here->link_down = !link_is_up() || belief == NOT_HEARD;
-    /* WAIT does not count a replica that the master doesn't name. */
-    if (belief == NOT_NAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
-}
-
-static void see_lease(struct value *v, struct moment now) {
-    struct standing seen = v->standing;
-    if (!shield_see_lease(&seen, now)) return;
-    stats_value_went(v);
-    v->standing = seen;
-    stats_value_came(v);
-}
-
-/* The lease comes first: a replica, which has causes of its own, sees its end too. */
-static enum cause look_at(struct value *v, struct circumstances *here) {
-    struct moment now = {0, 0};
-    if (v->standing.lease) {
-        now = node_now();
-        see_lease(v, now);
-    }
-    if (here->replica && v->standing.state == STATE_READY) look_at_link(here);
-    return shield_unknown(&v->standing, v->live->missing > 0, here, now);
-}
-
-enum cause node_why_unknown(struct value *v) {
-    struct circumstances here = node;
-    if (here.bypass) return CAUSE_BYPASS;
-    if (!v) return CAUSE_MISSING;
-    enum cause cause = look_at(v, &here);
-    return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
-}
-
-bool node_doubts(struct value *v) {
-    struct circumstances here = node;
-    here.bypass = false;
-    return look_at(v, &here) != CAUSE_NONE;
-}
-
-bool node_sends_all(RedisModuleCtx *ctx, const struct value *v) {
-    return v->standing.state != STATE_PLAIN &&
-           node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
-           !server_is_followed(ctx);
 }
 
 /* ---- the beginning ---- */

@@ -30,7 +30,7 @@ static const struct {
 
 _Static_assert(sizeof options / sizeof *options == OPTION_UNKNOWN, "enum option");
 
-const struct dialect reserve_dialect = {
+const struct dialect options_reserve_dialect = {
     .bad_error_rate = "ERR bad error rate",
     .bad_capacity = "ERR bad capacity",
     .bad_expansion = "ERR bad expansion",
@@ -38,14 +38,14 @@ const struct dialect reserve_dialect = {
     .unknown = "ERR unknown option '%s'",
 };
 
-const struct dialect insert_dialect = {
+const struct dialect options_insert_dialect = {
     .bad_error_rate = "Bad error rate",
     .bad_capacity = "Bad capacity",
     .bad_expansion = "Bad expansion",
     .unknown = "Unknown argument received",
 };
 
-const struct dialect own_dialect = {
+const struct dialect options_own_dialect = {
     .bad_error_rate = "ERR bad error rate",
     .bad_capacity = "ERR bad capacity",
     .bad_expansion = "ERR bad expansion",
@@ -72,7 +72,7 @@ static enum option by_first_letters(const char *text) {
 static enum option option_at(const struct options *in) {
     RedisModuleString *text = in->argv[in->at];
     for (enum option o = 0; o < OPTION_UNKNOWN; o++)
-        if (in->known & OPTION_BIT(o) && is_word(text, options[o].word)) return o;
+        if (in->known & OPTION_BIT(o) && args_is_word(text, options[o].word)) return o;
     bool letters = in->loose && in->known & OPTION_BIT(OPTION_ITEMS); /* BF.INSERT */
     enum option loose =
         letters ? by_first_letters(RedisModule_StringPtrLen(text, NULL)) : OPTION_UNKNOWN;
@@ -95,7 +95,7 @@ static bool refuse_unknown(struct options *in) {
     return false;
 }
 
-bool next_option(struct options *in, enum option *o, RedisModuleString **value) {
+bool options_next(struct options *in, enum option *o, RedisModuleString **value) {
     *value = NULL;
     *o = option_at(in);
     if (*o == OPTION_UNKNOWN) {

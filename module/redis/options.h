@@ -38,7 +38,8 @@ struct dialect {
     const char *no_value; /* NULL: the server's words for a wrong number of arguments */
 };
 
-extern const struct dialect reserve_dialect, insert_dialect, own_dialect;
+extern const struct dialect options_reserve_dialect, options_insert_dialect,
+    options_own_dialect;
 
 /* The options of one command line, while they are being read. */
 struct options {
@@ -54,6 +55,6 @@ struct options {
 /* The option at in->at, which has to be less than in->argc, and its value, or NULL if it
  * takes none; in->at is then after both. False if it can't be there: then the error has
  * been replied. OPTION_UNKNOWN only if loose: to be ignored. */
-bool next_option(struct options *in, enum option *o, RedisModuleString **value);
+bool options_next(struct options *in, enum option *o, RedisModuleString **value);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "upstream.h"
+
 /* No default: the compiler names a refusal that has no words. */
 static const char *words_for(enum bloom_status status) {
     switch (status) {
@@ -45,9 +47,8 @@ static const char *words_for(enum bloom_status status) {
 }
 
 int reply_error_of(RedisModuleCtx *ctx, RedisModuleString *name, const char *words) {
-    if (!server_is_followed(ctx)) return RedisModule_ReplyWithError(ctx, words);
-    server_log_refusal(ctx, name, words);
-    return reply_ok(ctx);
+    if (!upstream_sent(ctx)) return RedisModule_ReplyWithError(ctx, words);
+    return upstream_log(ctx, name, words);
 }
 
 int reply_refusal(RedisModuleCtx *ctx, RedisModuleString *name, enum bloom_status status) {
@@ -59,7 +60,7 @@ int reply_error(RedisModuleCtx *ctx, const char *words) {
 }
 
 int reply_wrong_arity(RedisModuleCtx *ctx) {
-    if (!server_is_followed(ctx)) return RedisModule_WrongArity(ctx);
+    if (!upstream_sent(ctx)) return RedisModule_WrongArity(ctx);
     return reply_error(ctx, "ERR wrong number of arguments");
 }
 
@@ -67,7 +68,7 @@ int reply_wrong_arity(RedisModuleCtx *ctx) {
  * feed into the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
     char shown[SHOWN_MAX + 1] = "...", words[2 * SHOWN_MAX];
-    if (!server_is_followed(ctx)) server_printable(option, shown);
+    if (!upstream_sent(ctx)) server_printable(option, shown);
     snprintf(words, sizeof words, format, shown);
     return reply_error(ctx, words);
 }

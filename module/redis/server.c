@@ -38,17 +38,8 @@ void server_look_around(RedisModuleCtx *ctx) {
         server.set_acl_categories = NULL;
 }
 
-bool server_is_followed(RedisModuleCtx *ctx) {
-    return RedisModule_GetContextFlags(ctx) &
-           (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING);
-}
-
 bool server_is_paused(void) {
     return RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
-}
-
-RedisModuleCtx *server_quiet(RedisModuleCtx *ctx) {
-    return server.ctx ? server.ctx : ctx;
 }
 
 /* Not while an AOF is loaded: nobody sees that, and 7.0 keeps what it hid in one command
@@ -57,18 +48,6 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     if (!RedisModule_RedactClientCommandArgument) return;
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) return;
     RedisModule_RedactClientCommandArgument(ctx, position);
-}
-
-int64_t server_seconds_since(int64_t ms) {
-    int64_t now = RedisModule_Milliseconds();
-    if (ms >= now) return 0;
-    return (now - (ms > 0 ? ms : 0)) / 1000;
-}
-
-int64_t server_steady_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]) {
@@ -84,22 +63,4 @@ void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
     *limit = RedisModule_ServerInfoGetFieldUnsigned(info, "maxmemory", NULL);
     *used = RedisModule_ServerInfoGetFieldUnsigned(info, "used_memory", NULL);
     RedisModule_FreeServerInfo(ctx, info);
-}
-
-void server_log_refusal(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) {
-    bool knows = RedisModule_GetCurrentCommandName != NULL; /* from 6.2.5 on */
-    char shown[SHOWN_MAX + 1] = "";
-    if (name) server_printable(name, shown);
-    RedisModule_Log(ctx, "warning", "%s from the master or the AOF refused%s%s: %s.",
-                    knows ? RedisModule_GetCurrentCommandName(ctx) : "A command",
-                    name ? " for " : "", shown, why);
-}
-
-void server_end(RedisModuleCtx *ctx, const char *command, const char *why) {
-    RedisModule_Log(
-        ctx, "warning",
-        "%s from the master or the AOF refused: %s. Ending: the filter would be "
-        "missing.",
-        command, why ? why : "it makes no sense");
-    exit(1);
 }

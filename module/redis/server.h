@@ -33,16 +33,8 @@ extern struct server server;
 /* Fills it in. To be called once, from OnLoad. */
 void server_look_around(RedisModuleCtx *ctx);
 
-/* Whether this call comes from a master or an AOF: an effect that happened
- * there, to be followed and not to be judged. */
-bool server_is_followed(RedisModuleCtx *ctx);
-
 /* Whether clients are paused: then nothing may be sent from a timer. */
 bool server_is_paused(void);
-
-/* The context for what a timer sends: of no command. In one that has its own, 6.0 wraps
- * what is sent in a MULTI, which goes into the AOF whatever the rest does. */
-RedisModuleCtx *server_quiet(RedisModuleCtx *ctx);
 
 /* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can. To
  * be called before anything that may end the command. What is in the argument has to be
@@ -52,20 +44,6 @@ void server_hide_argument(RedisModuleCtx *ctx, int position);
 /* A name for the log: short, and printable. */
 #define SHOWN_MAX 64
 const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]);
-
-/* The log's line on what a master or an AOF brings and can't be done. name may be NULL. */
-void server_log_refusal(RedisModuleCtx *ctx, RedisModuleString *name, const char *why);
-
-/* Ends a server that can't take a filter which its master or its AOF has, as a broken
- * RDB file does: the next add would make one that denies what is missing. */
-_Noreturn void server_end(RedisModuleCtx *ctx, const char *command, const char *why);
-
-/* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
- * be any number. */
-int64_t server_seconds_since(int64_t ms);
-
-/* A clock of this machine that nobody can set, in ms. */
-int64_t server_steady_ms(void);
 
 /* The limit of memory for all data, 0 if none, and what is in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,

@@ -3,11 +3,15 @@
 
 #include <stdio.h>
 
+#include "clock.h"
+#include "config.h"
+#include "diary.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
+#include "version.h"
 
-struct counters counters;
+struct counters stats_counters;
 
 /* Of all filters in this server. Sums that wrap come right again. */
 static counter filters, bytes, items, layers, rebuilds;
@@ -61,20 +65,20 @@ static uint64_t largest(void) {
 static _Atomic int64_t started[SLOTS];
 
 /* With no slot left a rebuild is counted, but its age is not seen. */
-static void note_rebuild(struct value *v) {
+static void note_rebuild(struct filter *f) {
     add(&rebuilds, 1);
     for (uint8_t i = 0; i < SLOTS; i++) {
-        int64_t none = 0, start = v->standing.rebuild_start | 1;
+        int64_t none = 0, start = f->standing.rebuild_start | 1;
         if (!atomic_compare_exchange_strong(&started[i], &none, start)) continue;
-        v->notes.rebuild_slot = (uint8_t)(i + 1);
+        diary_of(f)->rebuild_slot = (uint8_t)(i + 1);
         return;
     }
 }
 
-static void forget_rebuild(struct value *v) {
+static void forget_rebuild(struct filter *f) {
     add(&rebuilds, (uint64_t)-1);
-    if (v->notes.rebuild_slot) atomic_store(&started[v->notes.rebuild_slot - 1], 0);
-    v->notes.rebuild_slot = 0;
+    if (diary_of(f)->rebuild_slot) atomic_store(&started[diary_of(f)->rebuild_slot - 1], 0);
+    diary_of(f)->rebuild_slot = 0;
 }
 
 static int64_t oldest_rebuild(void) {
@@ -83,7 +87,7 @@ static int64_t oldest_rebuild(void) {
         int64_t start = atomic_load(&started[i]);
         if (start && (!oldest || start < oldest)) oldest = start;
     }
-    return oldest ? server_seconds_since(oldest) : 0;
+    return oldest ? clock_seconds_since(oldest) : 0;
 }
 
 /* ---- filters that come and go ---- */
@@ -93,32 +97,32 @@ static void count_chain(const struct chain *c, uint64_t sign) {
     add(&layers, sign * c->nlayers);
 }
 
-static void count_value(const struct value *v, uint64_t sign) {
-    uint8_t state = v->standing.state;
-    uint64_t size = value_memory(v);
+static void count_value(const struct filter *f, uint64_t sign) {
+    uint8_t state = f->standing.state;
+    uint64_t size = filter_memory(f);
     add(&filters, sign);
-    add(&of_kind[v->live->kind->id], sign);
+    add(&of_kind[f->live->kind->id], sign);
     add(&of_state[state < STATES ? state : STATES - 1], sign);
     add(&bytes, sign * size);
     count_size(size, sign);
-    count_chain(v->live, sign);
-    if (v->next) count_chain(v->next, sign);
+    count_chain(f->live, sign);
+    if (f->next) count_chain(f->next, sign);
 }
 
-void stats_value_came(struct value *v) {
-    count_value(v, 1);
-    if (v->next) note_rebuild(v);
-    v->notes.counted_in = 0;
-    if (!shield_is_current(&v->standing, node.era)) return;
-    v->notes.counted_in = atomic_load(&era);
-    add(&current[v->notes.counted_in & 1], 1);
+void stats_filter_came(struct filter *f) {
+    count_value(f, 1);
+    if (f->next) note_rebuild(f);
+    diary_of(f)->counted_in = 0;
+    if (!shield_is_current(&f->standing, node.era)) return;
+    diary_of(f)->counted_in = atomic_load(&era);
+    add(&current[diary_of(f)->counted_in & 1], 1);
 }
 
-void stats_value_went(struct value *v) {
-    count_value(v, (uint64_t)-1);
-    if (v->next) forget_rebuild(v);
-    if (v->notes.counted_in == atomic_load(&era))
-        add(&current[v->notes.counted_in & 1], (uint64_t)-1);
+void stats_filter_went(struct filter *f) {
+    count_value(f, (uint64_t)-1);
+    if (f->next) forget_rebuild(f);
+    if (diary_of(f)->counted_in == atomic_load(&era))
+        add(&current[diary_of(f)->counted_in & 1], (uint64_t)-1);
 }
 
 void stats_items_came(uint64_t n) {
@@ -150,7 +154,7 @@ static const char *const cause_names[CAUSES] = {
     [CAUSE_FAILOVER] = "failover",   [CAUSE_RESTORE] = "restore",
 };
 
-const char *cause_name(enum cause cause) {
+const char *stats_cause_name(enum cause cause) {
     return cause_names[cause];
 }
 
@@ -184,25 +188,26 @@ static void show_filters(RedisModuleInfoCtx *ctx) {
 }
 
 static void show_shield(RedisModuleInfoCtx *ctx) {
-    uint64_t no = value_of(&counters.exists_no), yes = value_of(&counters.exists_maybe);
-    uint64_t questions = no + yes + value_of(&counters.maybe);
+    uint64_t no = value_of(&stats_counters.exists_no),
+             yes = value_of(&stats_counters.exists_maybe);
+    uint64_t questions = no + yes + value_of(&stats_counters.maybe);
     for (enum cause c = CAUSE_NONE; c < CAUSES; c++)
-        questions += value_of(&counters.by_cause[c]);
+        questions += value_of(&stats_counters.by_cause[c]);
 
     char words[TRUST_WARNINGS_MAX];
     trust_warnings(words);
-    show(ctx, "bypass", node.bypass);
+    show(ctx, "bypass", settings.bypass);
     RedisModule_InfoAddFieldCString(ctx, "trust_warnings", words);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
     show(ctx, "exists_maybe", yes);
-    show(ctx, "absent_answers", value_of(&counters.by_cause[CAUSE_NONE]));
-    show(ctx, "maybe_answers", value_of(&counters.maybe));
+    show(ctx, "absent_answers", value_of(&stats_counters.by_cause[CAUSE_NONE]));
+    show(ctx, "maybe_answers", value_of(&stats_counters.maybe));
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
-        show_of(ctx, "unknown", cause_names[c], &counters.by_cause[c]);
-    show(ctx, "contradictions", value_of(&counters.contradictions));
-    show(ctx, "growths", value_of(&counters.growths));
-    show(ctx, "overfull_adds", value_of(&counters.overfull));
+        show_of(ctx, "unknown", cause_names[c], &stats_counters.by_cause[c]);
+    show(ctx, "contradictions", value_of(&stats_counters.contradictions));
+    show(ctx, "growths", value_of(&stats_counters.growths));
+    show(ctx, "overfull_adds", value_of(&stats_counters.overfull));
     show(ctx, "rebuilds", value_of(&rebuilds));
     show(ctx, "oldest_rebuild_seconds", (uint64_t)oldest_rebuild());
 
@@ -215,6 +220,8 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
 static void info(RedisModuleInfoCtx *ctx, int for_crash_report) {
     (void)for_crash_report;
+    if (RedisModule_InfoAddSection(ctx, "module") == REDISMODULE_OK)
+        RedisModule_InfoAddFieldCString(ctx, "version", BULWARK_VERSION);
     if (RedisModule_InfoAddSection(ctx, "filters") == REDISMODULE_OK) show_filters(ctx);
     if (RedisModule_InfoAddSection(ctx, "shield") == REDISMODULE_OK) show_shield(ctx);
 }

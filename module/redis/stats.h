@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 typedef _Atomic uint64_t counter;
@@ -22,17 +22,17 @@ struct counters {
     counter overfull; /* adds that went in over capacity */
 };
 
-extern struct counters counters;
+extern struct counters stats_counters;
 
-static inline void count(counter *c, uint64_t n) {
+static inline void stats_count(counter *c, uint64_t n) {
     uint64_t sum = atomic_load_explicit(c, memory_order_relaxed) + n;
     atomic_store_explicit(c, sum, memory_order_relaxed);
 }
 
 /* A filter is there, or gone: on any thread. Around every change of its state, its chains
  * or their layers: it went as it was, and comes as it is. */
-void stats_value_came(struct value *v);
-void stats_value_went(struct value *v);
+void stats_filter_came(struct filter *f);
+void stats_filter_went(struct filter *f);
 void stats_items_came(uint64_t n);
 
 /* What was vouched for up to now is in doubt. */
@@ -44,7 +44,7 @@ uint64_t stats_ready_filters(void);
 uint64_t stats_declared_filters(void);
 
 /* As words, for INFO: "restart". */
-const char *cause_name(enum cause cause);
+const char *stats_cause_name(enum cause cause);
 
 int stats_register(RedisModuleCtx *ctx);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "type.h"
 
-#include "core/codec_valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "losses.h"
 #include "memory.h"
 #include "node.h"
 #include "stats.h"
+#include "upstream.h"
 
 RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 
@@ -18,13 +19,13 @@ RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 
 /* ---- loading ---- */
 
-void *type_arrived(RedisModuleIO *rdb, struct value *v) {
+void *type_arrived(RedisModuleIO *rdb, struct filter *f) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
-    node_arrived(v, !loading);
-    losses_came(v);
-    stats_value_came(v);
-    return v;
+    node_arrived(f, !loading);
+    losses_came(f);
+    stats_filter_came(f);
+    return f;
 }
 
 void *type_refuse(RedisModuleIO *rdb, const char *why) {
@@ -34,35 +35,35 @@ void *type_refuse(RedisModuleIO *rdb, const char *why) {
 
 void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
                   const char *why) {
-    struct value *v = status < 0 ? NULL : value_new(c);
-    if (v) return type_arrived(rdb, v);
+    struct filter *f = status < 0 ? NULL : filter_new(c);
+    if (f) return type_arrived(rdb, f);
     if (status >= 0) status = BLOOM_NO_MEMORY;
     chain_free(c);
-    memory_must_follow_here(status);
+    upstream_must_have_here(status);
     return type_refuse(rdb, status == BLOOM_NO_MEMORY ? "there is not enough memory" : why);
 }
 
 /* ---- memory ---- */
 
 static size_t mem_usage(const void *value) {
-    return (size_t)value_memory(value);
+    return (size_t)filter_memory(value);
 }
 
 static void free_value(void *value) {
     if (!value) return; /* Redis 6.0 does call it so */
-    stats_value_went(value);
+    stats_filter_went(value);
     losses_freed(value);
-    value_free(value);
+    filter_free(value);
 }
 
 static void unlink_value(RedisModuleString *key, const void *value) {
-    losses_unlinked(key, (struct value *)value);
+    losses_unlinked(key, (struct filter *)value);
 }
 
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
-    const struct value *v = value;
-    return v->live->nlayers + (size_t)(value_memory(v) / FREE_PIECE);
+    const struct filter *f = value;
+    return f->live->nlayers + (size_t)(filter_memory(f) / FREE_PIECE);
 }
 
 /* A copy and its original part ways: chunks of the one must not be taken for the
@@ -78,17 +79,17 @@ static uint64_t identity_of_copy(const struct chain *c, RedisModuleString *name)
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from;
-    const struct value *v = value;
-    struct chain *c = chain_copy(v->live);
-    struct value *new = c ? value_new(c) : NULL;
+    const struct filter *f = value;
+    struct chain *c = chain_copy(f->live);
+    struct filter *new = c ? filter_new(c) : NULL;
     if (!new) {
         chain_free(c);
-        memory_must_follow_here(BLOOM_NO_MEMORY);
+        upstream_must_have_here(BLOOM_NO_MEMORY);
         return NULL;
     }
     c->identity = identity_of_copy(c, to);
     losses_came(new);
-    stats_value_came(new);
+    stats_filter_came(new);
     return new;
 }
 
@@ -105,22 +106,22 @@ static struct chain *moved_chain(RedisModuleDefragCtx *ctx, struct chain *c) {
 
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
-    unsigned long layer = 0;
-    struct value *v = *value = moved(ctx, *value);
-    if (RedisModule_DefragCursorGet(ctx, &layer) != REDISMODULE_OK) layer = 0;
-    if (layer == 0) {
-        v->live = moved_chain(ctx, v->live);
-        if (v->next) v->next = moved_chain(ctx, v->next);
+    unsigned long at = 0;
+    struct filter *f = *value = moved(ctx, *value);
+    if (RedisModule_DefragCursorGet(ctx, &at) != REDISMODULE_OK) at = 0;
+    if (at == 0) {
+        f->live = moved_chain(ctx, f->live);
+        if (f->next) f->next = moved_chain(ctx, f->next);
     }
-    uint32_t nlive = v->live->nlayers, all = nlive + (v->next ? v->next->nlayers : 0);
-    for (; layer < all; layer++) {
+    uint32_t nlive = f->live->nlayers, all = nlive + (f->next ? f->next->nlayers : 0);
+    for (; at < all; at++) {
         if (all > DEFRAG_AT_ONCE && RedisModule_DefragShouldStop(ctx)) {
-            RedisModule_DefragCursorSet(ctx, layer);
+            RedisModule_DefragCursorSet(ctx, at);
             return 1;
         }
-        struct filter *f =
-            layer < nlive ? &v->live->layers[layer] : &v->next->layers[layer - nlive];
-        f->bits = moved(ctx, f->bits);
+        struct layer *layer =
+            at < nlive ? &f->live->layers[at] : &f->next->layers[at - nlive];
+        layer->bits = moved(ctx, layer->bits);
     }
     return 0;
 }
@@ -129,20 +130,21 @@ static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **valu
 
 static void digest_bits(RedisModuleDigest *digest, const struct chain *c) {
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
-        RedisModule_DigestAddStringBuffer(digest, (const char *)f->bits, (size_t)f->bytes);
+        const struct layer *layer = &c->layers[i];
+        RedisModule_DigestAddStringBuffer(digest, (const char *)layer->bits,
+                                          (size_t)layer->bytes);
     }
 }
 
 /* Doubt is this server's own affair: a replica may have none. */
 static void digest(RedisModuleDigest *digest, void *value) {
-    const struct value *v = value;
+    const struct filter *f = value;
     size_t length;
-    unsigned char *header = encoded_header_with_doubt(v, 0, CODEC_STORED, &length);
+    unsigned char *header = type_header_with_doubt(f, 0, CODEC_STORED, &length);
     RedisModule_DigestAddStringBuffer(digest, (const char *)header, length);
     RedisModule_Free(header);
-    digest_bits(digest, v->live);
-    if (v->next) digest_bits(digest, v->next);
+    digest_bits(digest, f->live);
+    if (f->next) digest_bits(digest, f->next);
     RedisModule_DigestEndSequence(digest);
 }
 
@@ -179,9 +181,9 @@ bool type_is_ours(const RedisModuleType *type) {
     return type == bloom_type || type == redisbloom_type || type == valkeybloom_type;
 }
 
-RedisModuleType *type_for(const struct value *v) {
-    const struct chain *c = v->live;
-    if (!value_is_plain(v) || c->missing > 0) return bloom_type;
+RedisModuleType *type_for(const struct filter *f) {
+    const struct chain *c = f->live;
+    if (!filter_is_plain(f) || c->missing > 0) return bloom_type;
     if (c->kind == &kind_redisbloom) return redisbloom_type;
     if (c->kind == &kind_valkeybloom && valkeybloom_fits(c)) return valkeybloom_type;
     return bloom_type;

@@ -23,11 +23,11 @@ int type_register(RedisModuleCtx *ctx);
 bool type_is_ours(const RedisModuleType *type);
 
 /* The type that the filter belongs under, as it is. */
-RedisModuleType *type_for(const struct value *v);
+RedisModuleType *type_for(const struct filter *f);
 
 /* A filter's header in our own form, to be given back with RedisModule_Free. In it is what is
  * in doubt by the time of the call. */
-unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length);
+unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length);
 
 /* ---- what the three have in common, for type*.c ---- */
 
@@ -40,21 +40,21 @@ RedisModuleType *bulwark_type_register(RedisModuleCtx *ctx);
 RedisModuleType *redisbloom_type_register(RedisModuleCtx *ctx);
 RedisModuleType *valkeybloom_type_register(RedisModuleCtx *ctx);
 
-/* Like encoded_header, with that doubt in it. */
-unsigned char *encoded_header_with_doubt(const struct value *v, uint16_t doubt,
-                                         enum codec_form form, size_t *length);
+/* Like type_header, with that doubt in it. */
+unsigned char *type_header_with_doubt(const struct filter *f, uint16_t doubt,
+                                      enum codec_form form, size_t *length);
 
 /* Writes any filter to the AOF in our own form. */
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
-                           const struct value *v);
+                           const struct filter *f);
 
-/* The ends of an rdb_load, and what it returns: the value, now that it is whole, or NULL,
+/* The ends of an rdb_load, and what it returns: the filter, now that it is whole, or NULL,
  * with the reason in the log. */
-void *type_arrived(RedisModuleIO *rdb, struct value *v);
+void *type_arrived(RedisModuleIO *rdb, struct filter *f);
 void *type_refuse(RedisModuleIO *rdb, const char *why);
 
 /* The end of a foreign type's rdb_load, which is one of these two: a finished chain as a
- * value, or its refusal. Takes the chain over. status: BLOOM_OK if the chain is right. */
+ * filter, or its refusal. Takes the chain over. status: BLOOM_OK if the chain is right. */
 void *type_loaded(RedisModuleIO *rdb, struct chain *c, enum bloom_status status,
                   const char *why);
 

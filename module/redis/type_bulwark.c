@@ -4,11 +4,12 @@
  * The bytes are those of core/codec.h. In the RDB a filter is its header as one string,
  * and then its chunks, a string each, until as many bytes have come as the header
  * announced. In a rewritten AOF it is the same records as BF.LOADCHUNK commands. */
-#include "type.h"
-
 #include "adrift.h"
+#include "clock.h"
 #include "memory.h"
 #include "node.h"
+#include "type.h"
+#include "upstream.h"
 
 #define TYPE_NAME "bulwarkBF"
 #define ENCODING  1
@@ -22,21 +23,21 @@
 
 /* ---- header ---- */
 
-unsigned char *encoded_header_with_doubt(const struct value *v, uint16_t doubt,
-                                         enum codec_form form, size_t *length) {
-    struct value as_it_is = *v;
+unsigned char *type_header_with_doubt(const struct filter *f, uint16_t doubt,
+                                      enum codec_form form, size_t *length) {
+    struct filter as_it_is = *f;
     as_it_is.standing.doubt = doubt;
-    *length = codec_header_length(v, form);
+    *length = codec_header_length(f, form);
     unsigned char *header = RedisModule_Alloc(*length);
     codec_write_header(&as_it_is, form, header);
     return header;
 }
 
-unsigned char *encoded_header(const struct value *v, enum codec_form form, size_t *length) {
-    struct standing s = v->standing;
-    shield_see_lease(&s, node_now());
-    uint16_t doubt = shield_doubt(&s, v->next, node.era);
-    return encoded_header_with_doubt(v, doubt, form, length);
+unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length) {
+    struct standing s = f->standing;
+    shield_see_lease(&s, clock_now());
+    uint16_t doubt = shield_doubt(&s, f->next, node.era);
+    return type_header_with_doubt(f, doubt, form, length);
 }
 
 /* ---- RDB ---- */
@@ -51,23 +52,23 @@ static void save_chunks(RedisModuleIO *rdb, const struct chain *c) {
 }
 
 /* The file is known to lack what comes later. */
-static void doubt_if_adrift(struct value *v) {
-    if (adrift_now()) shield_dumped(&v->standing, v->next);
+static void doubt_if_adrift(struct filter *f) {
+    if (adrift_now()) shield_dumped(&f->standing, f->next);
 }
 
 /* A DUMP says in itself that it is one: its RESTORE may be replayed from an AOF, where it
  * looks like a part of the file. */
 static void rdb_save(RedisModuleIO *rdb, void *value) {
-    struct value v = *(const struct value *)value;
+    struct filter f = *(const struct filter *)value;
     size_t length;
-    if (!node_is_saving()) shield_dumped(&v.standing, v.next);
-    doubt_if_adrift(&v);
-    unsigned char *header = encoded_header(&v, CODEC_STORED, &length);
+    if (!node_is_saving()) shield_dumped(&f.standing, f.next);
+    doubt_if_adrift(&f);
+    unsigned char *header = type_header(&f, CODEC_STORED, &length);
     RedisModule_SaveStringBuffer(rdb, (const char *)header, length);
     RedisModule_Free(header);
 
-    save_chunks(rdb, v.live);
-    if (v.next) save_chunks(rdb, v.next);
+    save_chunks(rdb, f.live);
+    if (f.next) save_chunks(rdb, f.next);
 }
 
 /* Servers move slots by RESTORE, and take a key that was refused for one that arrived.
@@ -80,31 +81,31 @@ static bool could_fit(RedisModuleIO *rdb, uint64_t bytes) {
 }
 
 /* NULL, and the reason in *why. */
-static struct value *load_header(RedisModuleIO *rdb, uint64_t follows[2],
-                                 const char **why) {
+static struct filter *load_header(RedisModuleIO *rdb, uint64_t follows[2],
+                                  const char **why) {
     size_t length;
-    struct value *v = NULL;
+    struct filter *f = NULL;
     enum bloom_status status;
     char *header = RedisModule_LoadStringBuffer(rdb, &length);
     *why = "it could not be read";
     if (!header || RedisModule_IsIOError(rdb)) goto done;
-    status = codec_read_header(header, length, &server_allocator, &v, follows, why);
-    memory_must_follow_here(status);
+    status = codec_read_header(header, length, &memory_allocator, &f, follows, why);
+    upstream_must_have_here(status);
     if (status < 0) goto done;
 
     *why = "it is larger than the memory of this server";
     status = BLOOM_OVER_LIMIT;
-    if (could_fit(rdb, value_memory(v))) {
+    if (could_fit(rdb, filter_memory(f))) {
         *why = "there is not enough memory";
-        status = value_take_arrays(v);
-        memory_must_follow_here(status);
+        status = filter_take_arrays(f);
+        upstream_must_have_here(status);
     }
     if (status >= 0) goto done;
-    value_free(v);
-    v = NULL;
+    filter_free(f);
+    f = NULL;
 done:
     RedisModule_Free(header);
-    return v;
+    return f;
 }
 
 /* Each chunk has to bring something, so a hostile payload can't go on for ever. */
@@ -134,12 +135,12 @@ static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
 static void *rdb_load(RedisModuleIO *rdb, int encoding_version) {
     const char *why = "its encoding version is unknown";
     uint64_t follows[2];
-    struct value *v = NULL;
-    if (encoding_version == ENCODING) v = load_header(rdb, follows, &why);
-    if (v && load_chunks(rdb, v->live, follows[0], &why) &&
-        (!v->next || load_chunks(rdb, v->next, follows[1], &why)))
-        return type_arrived(rdb, v);
-    value_free(v);
+    struct filter *f = NULL;
+    if (encoding_version == ENCODING) f = load_header(rdb, follows, &why);
+    if (f && load_chunks(rdb, f->live, follows[0], &why) &&
+        (!f->next || load_chunks(rdb, f->next, follows[1], &why)))
+        return type_arrived(rdb, f);
+    filter_free(f);
     return type_refuse(rdb, why);
 }
 
@@ -156,16 +157,16 @@ static void emit_chunks(RedisModuleIO *aof, RedisModuleString *key, const struct
 }
 
 void type_rewrite_own_form(RedisModuleIO *aof, RedisModuleString *key,
-                           const struct value *v) {
+                           const struct filter *f) {
     size_t length;
-    struct value as_it_is_saved = *v;
+    struct filter as_it_is_saved = *f;
     doubt_if_adrift(&as_it_is_saved);
-    unsigned char *header = encoded_header(&as_it_is_saved, CODEC_STORED, &length);
+    unsigned char *header = type_header(&as_it_is_saved, CODEC_STORED, &length);
     RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)CODEC_RECORD_ITERATOR,
                         header, length);
     RedisModule_Free(header);
-    emit_chunks(aof, key, v->live);
-    if (v->next) emit_chunks(aof, key, v->next);
+    emit_chunks(aof, key, f->live);
+    if (f->next) emit_chunks(aof, key, f->next);
 }
 
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* type_redisbloom.c - "MBbloom--": filters as RedisBloom stores them.
  *
- * The fields and their order are in core/codec_redisbloom.h. A bitmap is one string: the
+ * The fields and their order are in core/kinds/redisbloom/redisbloom_codec.h. A bitmap is one string: the
  * buffer that the server reads it into becomes the layer's array, so that it isn't
  * there twice. */
-#include "type.h"
-
-#include "core/codec_redisbloom.h"
-#include "core/redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom_codec.h"
 #include "memory.h"
+#include "type.h"
 
 #define TYPE_NAME "MBbloom--"
 
@@ -17,20 +16,20 @@
 
 #define CUT_SHORT "it could not be read"
 
-static void save_link(RedisModuleIO *rdb, const struct filter *f) {
-    struct redisbloom_link link = redisbloom_link_of(f);
+static void save_link(RedisModuleIO *rdb, const struct layer *layer) {
+    struct redisbloom_link link = redisbloom_link_of(layer);
     RedisModule_SaveUnsigned(rdb, link.capacity);
     RedisModule_SaveDouble(rdb, link.error);
     RedisModule_SaveUnsigned(rdb, link.hashes);
     RedisModule_SaveDouble(rdb, link.bits_per_item);
     RedisModule_SaveUnsigned(rdb, link.bits);
     RedisModule_SaveUnsigned(rdb, link.n2);
-    RedisModule_SaveStringBuffer(rdb, (const char *)f->bits, (size_t)f->bytes);
+    RedisModule_SaveStringBuffer(rdb, (const char *)layer->bits, (size_t)layer->bytes);
     RedisModule_SaveUnsigned(rdb, link.items);
 }
 
 static void rdb_save(RedisModuleIO *rdb, void *value) {
-    const struct chain *c = ((const struct value *)value)->live;
+    const struct chain *c = ((const struct filter *)value)->live;
     struct redisbloom_head head = redisbloom_head_of(c);
     RedisModule_SaveUnsigned(rdb, head.items);
     RedisModule_SaveUnsigned(rdb, head.links);
@@ -81,7 +80,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     struct redisbloom_head head = load_head(rdb, encoding);
     if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 
-    status = redisbloom_start(&head, &server_allocator, &c, &why);
+    status = redisbloom_start(&head, &memory_allocator, &c, &why);
     for (uint64_t i = 0; i < head.links && status >= 0; i++)
         status = load_link(rdb, c, &why);
     if (status >= 0) status = redisbloom_finish(c, &head, &why);
@@ -90,7 +89,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
 
 /* As RedisBloom does it, but in smaller chunks. */
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
-    const struct chain *c = ((const struct value *)value)->live;
+    const struct chain *c = ((const struct filter *)value)->live;
     size_t length = redisbloom_header_length(c);
     unsigned char *header = RedisModule_Alloc(length);
     redisbloom_write_header(c, header);

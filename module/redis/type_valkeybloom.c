@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* type_valkeybloom.c - "bloomfltr": filters as valkey-bloom stores them.
  *
- * The fields and their order are in core/codec_valkeybloom.h. A layer is one string, its
+ * The fields and their order are in core/kinds/valkeybloom/valkeybloom_codec.h. A layer is one string, its
  * header and its bitmap: the buffer that the server reads it into becomes the layer's
  * array, the bitmap moved to its front. */
 #include <string.h>
 
-#include "type.h"
-
-#include "core/codec_valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "memory.h"
+#include "type.h"
 
 #define TYPE_NAME "bloomfltr"
 
@@ -20,18 +19,18 @@
 #define CUT_SHORT "it could not be read"
 
 static void save_filter(RedisModuleIO *rdb, const struct chain *c, uint32_t i) {
-    const struct filter *f = &c->layers[i];
-    size_t length = VALKEYBLOOM_RECORD_HEADER + (size_t)f->bytes;
+    const struct layer *layer = &c->layers[i];
+    size_t length = VALKEYBLOOM_RECORD_HEADER + (size_t)layer->bytes;
     unsigned char *record = RedisModule_Alloc(length);
     valkeybloom_write_record_header(c, i, record);
-    memcpy(record + VALKEYBLOOM_RECORD_HEADER, f->bits, (size_t)f->bytes);
+    memcpy(record + VALKEYBLOOM_RECORD_HEADER, layer->bits, (size_t)layer->bytes);
     RedisModule_SaveStringBuffer(rdb, (const char *)record, length);
     RedisModule_Free(record);
-    RedisModule_SaveUnsigned(rdb, f->capacity);
+    RedisModule_SaveUnsigned(rdb, layer->capacity);
 }
 
 static void rdb_save(RedisModuleIO *rdb, void *value) {
-    const struct chain *c = ((const struct value *)value)->live;
+    const struct chain *c = ((const struct filter *)value)->live;
     struct valkeybloom_head head = valkeybloom_head_of(c);
     RedisModule_SaveUnsigned(rdb, head.filters);
     RedisModule_SaveUnsigned(rdb, head.expansion);
@@ -59,9 +58,9 @@ static enum bloom_status load_filter(RedisModuleIO *rdb, struct chain *c, bool l
         RedisModule_Free(record);
         return status;
     }
-    struct filter *f = &c->layers[c->nlayers - 1];
-    memmove(record, record + VALKEYBLOOM_RECORD_HEADER, (size_t)f->bytes);
-    f->bits = record;
+    struct layer *layer = &c->layers[c->nlayers - 1];
+    memmove(record, record + VALKEYBLOOM_RECORD_HEADER, (size_t)layer->bytes);
+    layer->bits = record;
     return BLOOM_OK;
 }
 
@@ -80,7 +79,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     head.random = RedisModule_LoadUnsigned(rdb);
     if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 
-    status = valkeybloom_start(&head, &server_allocator, &c, &why);
+    status = valkeybloom_start(&head, &memory_allocator, &c, &why);
     for (uint64_t i = 0; i < head.filters && status >= 0; i++)
         status = load_filter(rdb, c, i + 1 == head.filters, &why);
     if (status >= 0) status = valkeybloom_finish(c, &why);
@@ -88,14 +87,14 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
 }
 
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
-    const struct value *v = value;
-    uint64_t length = valkeybloom_load_length(v->live);
+    const struct filter *f = value;
+    uint64_t length = valkeybloom_load_length(f->live);
     if (length > AOF_LOAD_MAX) {
-        type_rewrite_own_form(aof, key, v);
+        type_rewrite_own_form(aof, key, f);
         return;
     }
     unsigned char *data = RedisModule_Alloc((size_t)length);
-    valkeybloom_write_load(v->live, data);
+    valkeybloom_write_load(f->live, data);
     RedisModule_EmitAOF(aof, "BF.LOAD", "sb", key, data, (size_t)length);
     RedisModule_Free(data);
 }

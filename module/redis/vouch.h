@@ -3,7 +3,7 @@
 #ifndef BULWARK_VOUCH_H
 #define BULWARK_VOUCH_H
 
-#include "core/value.h"
+#include "core/filter.h"
 #include "server.h"
 
 /* What READY and COMMIT say. */
@@ -14,22 +14,19 @@ struct vow {
     RedisModuleString *of; /* which filter a master means, or NULL */
 };
 
-/* Within a change of the filter (keyspace.h); telling replicas and listeners is the
+/* Within a change of the filter (change.h); telling replicas and listeners is the
  * caller's. */
-void vouch(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
-           const struct vow *vow);
+void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
+               const struct vow *vow);
 
 /* A filter in a few letters, for a replica to see whether it has the one that its master
  * vouches for: it may have evicted its own, and made another of the next add. */
-#define FILTER_NAME_MAX 48
-void name_filter(const struct value *v, char name[FILTER_NAME_MAX]);
-bool is_meant(const struct value *v, const struct vow *vow);
+#define VOUCH_NAME_MAX 48
+void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]);
+bool vouch_is_meant(const struct filter *f, const struct vow *vow);
 
 /* Nothing is denied until somebody vouches; replicas are told. False if that was so
  * already: then they are told only if all is sent (node.h). */
-bool raise_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v);
-
-/* Warns, once for each policy, when the server may evict the ready filter of that name. */
-void warn_of_eviction(RedisModuleCtx *ctx, RedisModuleString *name);
+bool vouch_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 
 #endif

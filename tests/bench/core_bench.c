@@ -76,7 +76,7 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     if (array) munmap(array, bytes);
 }
 
-static const struct bloom_memory memory = {take, give, take_zeros, give_array};
+static const struct bloom_memory memory = {take, give, take_zeros, give_array, 0};
 
 /* ---- items ---- */
 
@@ -98,7 +98,7 @@ static void write_slice(struct bed *b, enum operation op, size_t n) {
 /* ---- a filter to measure ---- */
 
 static void grow(struct chain *c, uint64_t capacity) {
-    struct filter plan;
+    struct layer plan;
     if (chain_plan(c, capacity, &plan) < 0 || chain_grow(c, &plan) < 0)
         die("no filter for %g items", (double)capacity);
 }
@@ -134,29 +134,29 @@ static void make(struct bed *b) {
 
 #define ROWS 16
 
-static inline uint64_t line_after(const struct filter *f, uint64_t at) {
-    uint64_t lines = f->bytes / LINE_BYTES;
+static inline uint64_t line_after(const struct layer *layer, uint64_t at) {
+    uint64_t lines = layer->bytes / LINE_BYTES;
     uint64_t line = (uint64_t)((unsigned __int128)at * lines >> 64);
-    return (at + load_u64(f->bits + line * LINE_BYTES)) * UINT64_C(0xD1342543DE82EF95) +
+    return (at + load_u64(layer->bits + line * LINE_BYTES)) * UINT64_C(0xD1342543DE82EF95) +
            UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static double read_dependent(const struct filter *f, uint64_t seed) {
+static double read_dependent(const struct layer *layer, uint64_t seed) {
     uint64_t at = scatter(seed), start = ticks();
     for (int i = 0; i < MEASURED; i++)
-        at = line_after(f, at);
+        at = line_after(layer, at);
     sink = at;
     return (double)(ticks() - start) * ns_per_tick() / MEASURED;
 }
 
-static double read_outstanding(const struct filter *f, uint64_t seed) {
+static double read_outstanding(const struct layer *layer, uint64_t seed) {
     uint64_t at[ROWS];
     for (int row = 0; row < ROWS; row++)
         at[row] = scatter(seed + (uint64_t)row);
     uint64_t start = ticks();
     for (int i = 0; i < MEASURED; i++)
         for (int row = 0; row < ROWS; row++)
-            at[row] = line_after(f, at[row]);
+            at[row] = line_after(layer, at[row]);
     uint64_t end = ticks();
     for (int row = 0; row < ROWS; row++)
         sink = at[row];
@@ -225,7 +225,7 @@ static void measure_rounds(struct bed *b, int rounds, size_t slice) {
         }
         measure(b, NEW, slice);
     }
-    const struct filter *last = &b->chain->layers[b->chain->nlayers - 1];
+    const struct layer *last = &b->chain->layers[b->chain->nlayers - 1];
     for (int round = 0; round < rounds; round++) {
         least(&b->dependent, read_dependent(last, b->stranger));
         least(&b->outstanding, read_outstanding(last, b->stranger));

@@ -110,7 +110,7 @@ static void ask(void) {
 
 /* A flaw may still be found in it: what is planned is inside the limits, but what is
  * forged may be anything. */
-static enum bloom_status carry_out(const struct filter *plan) {
+static enum bloom_status carry_out(const struct layer *plan) {
     size_t mark = stand_in_mark();
     struct snapshot before = snapshot_of(c);
     enum bloom_status status = chain_grow(c, plan);
@@ -119,27 +119,28 @@ static enum bloom_status carry_out(const struct filter *plan) {
     stand_in_undo(mark);
     if (status < 0) return status;
 
-    const struct filter *last = &c->layers[c->nlayers - 1];
+    const struct layer *last = &c->layers[c->nlayers - 1];
     MUST(last->bytes == plan->bytes && last->capacity == plan->capacity);
-    MUST(last->items == 0 && last->model == plan->model && last->error == plan->error);
+    MUST(last->items == 0 && last->parameter == plan->parameter &&
+         last->error == plan->error);
     return status;
 }
 
 static double spent(void) {
     double sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += c->layers[i].model;
+        sum += c->layers[i].parameter;
     return sum;
 }
 
-static enum bloom_status plan_next(uint64_t capacity, struct filter *plan) {
+static enum bloom_status plan_next(uint64_t capacity, struct layer *plan) {
     uint64_t out = fuzz_memory_out();
     double before = spent();
     enum bloom_status status = chain_plan(c, capacity, plan);
     MUST(fuzz_memory_out() == out);
     if (status < 0) return status;
-    MUST(plan->model > 0 && plan->model <= plan->error && plan->error < 1);
-    MUST(before + plan->model <= c->error);
+    MUST(plan->parameter > 0 && plan->parameter <= plan->error && plan->error < 1);
+    MUST(before + plan->parameter <= c->error);
     MUST(plan->bytes > 0 && plan->bytes % LINE_BYTES == 0 && plan->capacity > 0);
     if (c->nlayers == 0) MUST(plan->capacity == capacity);
     return status;
@@ -150,7 +151,7 @@ static bool may_grow(uint64_t bytes) {
 }
 
 static void grow(void) {
-    struct filter plan;
+    struct layer plan;
     enum bloom_status status = plan_next(feed_number(&in, 2), &plan);
     if (status < 0) {
         MUST(c->expansion == 0 || status == BLOOM_TOO_BIG ||
@@ -166,14 +167,14 @@ static void grow(void) {
 /* A layer as a stream might bring it. Its model error stays small, so that the ledger
  * goes on to mean something. */
 static void grow_forged(void) {
-    struct filter plan = {
+    struct layer plan = {
         .bytes = feed_number(&in, 2) * 16,
         .capacity = feed_number(&in, 1),
         .items = 77,
         .error = (double)feed_number(&in, 1) / 200,
-        .model = (c->error - spent()) / 1000,
+        .parameter = (c->error - spent()) / 1000,
         .probes = (uint16_t)(feed_number(&in, 1) % 6),
-        .sectors = (uint16_t)(feed_number(&in, 1) % 10),
+        .variant = (uint16_t)(feed_number(&in, 1) % 10),
     };
     if (!may_grow(plan.bytes)) return;
     if (carry_out(&plan) == BLOOM_OK) model_follow_growth(m, c);
@@ -181,10 +182,10 @@ static void grow_forged(void) {
 
 /* ---- copies ---- */
 
-static bool denies(const struct value *v) {
+static bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
 }
 
 /* Takes the other one's place. */
@@ -200,7 +201,7 @@ static void copy(void) {
 }
 
 /* Chunks of one chain to another; nothing is denied before the last one. */
-static void send_chunks(const struct chain *from, const struct value *v, struct chain *to,
+static void send_chunks(const struct chain *from, const struct filter *f, struct chain *to,
                         size_t room) {
     uint64_t offset = 0, next;
     size_t length;
@@ -208,7 +209,7 @@ static void send_chunks(const struct chain *from, const struct value *v, struct 
     unsigned char *buffer = malloc(room);
     if (!buffer) abort();
     while ((length = codec_write_chunk(from, offset, buffer, room, &offset)) > 0) {
-        MUST(to != v->live || !denies(v));
+        MUST(to != f->live || !denies(f));
         MUST(codec_read_chunk(to, buffer, length, &next, &(bool){false}, &why) == BLOOM_OK);
         MUST(next == offset);
     }
@@ -216,9 +217,9 @@ static void send_chunks(const struct chain *from, const struct value *v, struct 
 }
 
 /* NULL: no memory. */
-static struct value *sent_and_received(const struct value *from, enum codec_form form,
-                                       size_t room) {
-    struct value *v = NULL;
+static struct filter *sent_and_received(const struct filter *from, enum codec_form form,
+                                        size_t room) {
+    struct filter *f = NULL;
     uint64_t follows[2];
     const char *why;
     size_t length = codec_header_length(from, form);
@@ -227,15 +228,15 @@ static struct value *sent_and_received(const struct value *from, enum codec_form
 
     codec_write_header(from, form, header);
     enum bloom_status status =
-        codec_read_header(header, length, &fuzz_memory, &v, follows, &why);
+        codec_read_header(header, length, &fuzz_memory, &f, follows, &why);
     free(header);
-    if (status >= 0) status = value_take_arrays(v);
+    if (status >= 0) status = filter_take_arrays(f);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
-    if (status < 0) return value_free(v), NULL;
-    send_chunks(from->live, v, v->live, room);
-    if (v->next) send_chunks(from->next, v, v->next, room);
-    MUST(denies(v));
-    return v;
+    if (status < 0) return filter_free(f), NULL;
+    send_chunks(from->live, f, f->live, room);
+    if (f->next) send_chunks(from->next, f, f->next, room);
+    MUST(denies(f));
+    return f;
 }
 
 /* How the chain travels: alone, or with a copy of itself, as the live generation or as
@@ -243,20 +244,20 @@ static struct value *sent_and_received(const struct value *from, enum codec_form
 enum way { ALONE, AS_LIVE, AS_NEXT, WAYS };
 
 static struct chain *travelled(enum way way, size_t room) {
-    struct value from = {.live = c};
+    struct filter from = {.live = c};
     struct chain *other = way == ALONE ? NULL : chain_copy(c);
     if (way != ALONE && !other) return NULL;
     from.standing.rebuild_token = 1;
     if (other) other->identity++;
     if (way == AS_LIVE) from.next = other;
-    if (way == AS_NEXT) from = (struct value){from.standing, .live = other, .next = c};
+    if (way == AS_NEXT) from = (struct filter){from.standing, .live = other, .next = c};
 
-    struct value *v =
+    struct filter *f =
         sent_and_received(&from, way == ALONE ? CODEC_MOVED : CODEC_STORED, room);
     chain_free(other);
-    if (!v) return NULL;
-    if (way == AS_NEXT) chain_free(value_swap(v));
-    return value_release(v);
+    if (!f) return NULL;
+    if (way == AS_NEXT) chain_free(filter_swap(f));
+    return filter_release(f);
 }
 
 static void travel(void) {
@@ -269,7 +270,7 @@ static void travel(void) {
 /* ---- the program ---- */
 
 static void run(enum operation operation) {
-    struct filter plan;
+    struct layer plan;
     switch (operation) {
     case ADD:
         add_one(CHAIN_STOP);
@@ -312,8 +313,8 @@ static void run(enum operation operation) {
     MUST(chain_flaw(c) == NULL);
 }
 
-static bool is_rate(double v) {
-    return v > 0 && v < 1;
+static bool is_rate(double f) {
+    return f > 0 && f < 1;
 }
 
 static double next_rate(void) {
@@ -321,9 +322,9 @@ static double next_rate(void) {
     uint64_t n = feed_number(&in, 1), bits;
     if (n != 255) return usual[n % 8];
     bits = feed_number(&in, 8);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
 static uint64_t next_capacity(void) {
@@ -338,7 +339,7 @@ static struct chain *new_chain(void) {
     spec.secret.k0 = spec.secret.k1 = spec.identity = feed_number(&in, 1);
     uint64_t capacity = next_capacity();
 
-    struct filter plan;
+    struct layer plan;
     enum bloom_status status = chain_new(&spec, &fuzz_memory, &c);
     MUST((status == BLOOM_OK) == is_rate(spec.error));
     MUST((c != NULL) == (status == BLOOM_OK));

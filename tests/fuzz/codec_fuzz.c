@@ -29,7 +29,7 @@
 #define ITEMS 16
 
 static struct {
-    struct value *v;       /* NULL before the first header */
+    struct filter *f;      /* NULL before the first header */
     uint64_t came[2];      /* bytes from the start of the arrays that have come */
     bool member[2][ITEMS]; /* was accepted */
     unsigned next;         /* item to be added */
@@ -42,8 +42,8 @@ static struct {
 } at_the_end;
 
 /* NULL: there is none. */
-static struct chain *chain_of(const struct value *v, unsigned which) {
-    return which == 0 ? v->live : v->next;
+static struct chain *chain_of(const struct filter *f, unsigned which) {
+    return which == 0 ? f->live : f->next;
 }
 
 /* ---- items ---- */
@@ -57,13 +57,13 @@ static struct item item_number(unsigned n) {
 /* As a server does: nothing is added to a filter that is still being loaded. */
 static void add_one(struct chain *c, unsigned n, bool *member) {
     struct item item = item_number(n);
-    struct filter before = c->layers[c->nlayers - 1];
+    struct layer before = c->layers[c->nlayers - 1];
     uint64_t items = chain_items(c);
     uint8_t added = 9;
     bool over = n % 2;
     size_t done = chain_add(c, &item, 1, &added, over ? CHAIN_EXCEED : CHAIN_STOP);
 
-    const struct filter *last = &c->layers[c->nlayers - 1];
+    const struct layer *last = &c->layers[c->nlayers - 1];
     if (done == 0) MUST(!over && before.items >= before.capacity);
     if (done == 0) return;
     MUST(done == 1 && added <= 1);
@@ -76,7 +76,7 @@ static void add_one(struct chain *c, unsigned n, bool *member) {
 static void add_some(void) {
     for (int i = 0; i < 3; i++, now.next = (now.next + 1) % ITEMS)
         for (unsigned which = 0; which < 2; which++) {
-            struct chain *c = chain_of(now.v, which);
+            struct chain *c = chain_of(now.f, which);
             if (c && c->missing == 0) add_one(c, now.next, &now.member[which][now.next]);
         }
 }
@@ -93,10 +93,10 @@ static void members_must_be_there(const struct chain *c, unsigned which) {
 
 /* ---- what a standing says ---- */
 
-static bool denies(const struct value *v) {
+static bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
 }
 
 /* However long a lease it says it has. */
@@ -105,20 +105,20 @@ static bool says_absent(const struct standing *s, struct era era) {
     return shield_unknown(s, false, &here, (struct moment){0}) == CAUSE_NONE;
 }
 
-static void must_be_in_doubt(const struct value *v) {
+static void must_be_in_doubt(const struct filter *f) {
     const struct era era = {3, 5, 7}, restarted = {4, 5, 7}, promoted = {3, 6, 7};
-    struct standing s = v->standing;
+    struct standing s = f->standing;
     shield_arrive(&s, (struct moment){0}, era);
     MUST(!says_absent(&s, restarted) && !says_absent(&s, promoted));
-    MUST(!v->next ||
+    MUST(!f->next ||
          shield_resume(&s, true, s.rebuild_token,
                        &(struct circumstances){.era = restarted}) == BLOOM_INTERRUPTED);
-    s.doubt = shield_doubt(&s, v->next, restarted);
+    s.doubt = shield_doubt(&s, f->next, restarted);
     MUST(!says_absent(&s, era));
-    s.doubt = v->standing.doubt;
-    shield_dumped(&s, v->next);
+    s.doubt = f->standing.doubt;
+    shield_dumped(&s, f->next);
     MUST(!says_absent(&s, era));
-    MUST(!v->next ||
+    MUST(!f->next ||
          shield_resume(&s, true, s.rebuild_token, &(struct circumstances){.era = era}) ==
              BLOOM_INTERRUPTED);
 }
@@ -161,10 +161,10 @@ static void must_be_unchanged(const struct chain *c, struct picture before) {
 
 /* ---- there and back ---- */
 
-static unsigned char *header_of(const struct value *v, enum codec_form form) {
-    unsigned char *out = malloc(codec_header_length(v, form));
+static unsigned char *header_of(const struct filter *f, enum codec_form form) {
+    unsigned char *out = malloc(codec_header_length(f, form));
     if (!out) abort();
-    codec_write_header(v, form, out);
+    codec_write_header(f, form, out);
     return out;
 }
 
@@ -181,24 +181,24 @@ static void fill(struct chain *c, uint64_t follows) {
 }
 
 /* Gives a filter that was just read its bytes, all zero. NULL: no memory. */
-static struct value *filled(struct value *v, const uint64_t follows[2]) {
-    if (value_take_arrays(v) < 0) return value_free(v), NULL;
-    fill(v->live, follows[0]);
-    if (v->next) fill(v->next, follows[1]);
-    return v;
+static struct filter *filled(struct filter *f, const uint64_t follows[2]) {
+    if (filter_take_arrays(f) < 0) return filter_free(f), NULL;
+    fill(f->live, follows[0]);
+    if (f->next) fill(f->next, follows[1]);
+    return f;
 }
 
 /* The header that was accepted is written again as it was, but for sections, of which
  * a reader takes no notice. */
-static void must_be_written_alike(const struct value *v, const uint8_t *header) {
+static void must_be_written_alike(const struct filter *f, const uint8_t *header) {
     enum codec_form form = load_u32(header + 12) & 1 ? CODEC_BORN : CODEC_STORED;
-    unsigned char *again = header_of(v, form);
+    unsigned char *again = header_of(f, form);
     store_u32(again + 20, load_u32(header + 20));
-    MUST(memcmp(again, header, codec_header_length(v, form)) == 0);
+    MUST(memcmp(again, header, codec_header_length(f, form)) == 0);
     free(again);
 }
 
-static void must_be_equal(const struct value *a, const struct value *b,
+static void must_be_equal(const struct filter *a, const struct filter *b,
                           enum codec_form form) {
     unsigned char *x = header_of(a, form), *y = header_of(b, form);
     MUST(codec_header_length(a, form) == codec_header_length(b, form));
@@ -226,72 +226,72 @@ static void send_chunks(const struct chain *from, struct chain *to, uint64_t fol
 }
 
 /* All of the filter through the writers and the readers, in chunks of `room`. */
-static void must_travel(const struct value *v, enum codec_form form, size_t room) {
+static void must_travel(const struct filter *f, enum codec_form form, size_t room) {
     uint64_t follows[2];
     const char *why;
-    struct value *there = NULL;
-    unsigned char *header = header_of(v, form);
-    enum bloom_status status = codec_read_header(header, codec_header_length(v, form),
+    struct filter *there = NULL;
+    unsigned char *header = header_of(f, form);
+    enum bloom_status status = codec_read_header(header, codec_header_length(f, form),
                                                  &fuzz_memory, &there, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
-    if (there) MUST(!there->next == !(form == CODEC_STORED && v->next));
-    if (there) MUST(value_is_plain(there) || form == CODEC_STORED);
-    if (there && value_take_arrays(there) == BLOOM_OK) {
-        send_chunks(v->live, there->live, follows[0], room);
-        if (there->next) send_chunks(v->next, there->next, follows[1], room);
-        must_be_equal(v, there, form);
+    if (there) MUST(!there->next == !(form == CODEC_STORED && f->next));
+    if (there) MUST(filter_is_plain(there) || form == CODEC_STORED);
+    if (there && filter_take_arrays(there) == BLOOM_OK) {
+        send_chunks(f->live, there->live, follows[0], room);
+        if (there->next) send_chunks(f->next, there->next, follows[1], room);
+        must_be_equal(f, there, form);
         members_must_be_there(there->live, 0);
         if (there->next) members_must_be_there(there->next, 1);
     }
-    value_free(there);
+    filter_free(there);
     free(header);
 }
 
 /* ---- the three readers ---- */
 
 static void give_header(const uint8_t *bytes, size_t length) {
-    struct value *v;
+    struct filter *f;
     uint64_t follows[2] = {7, 7};
     const char *why = NULL;
     enum bloom_status status =
-        codec_read_header(bytes, length, &fuzz_memory, &v, follows, &why);
+        codec_read_header(bytes, length, &fuzz_memory, &f, follows, &why);
     MUST(status == BLOOM_OK || status == BLOOM_CORRUPT || status == BLOOM_NO_MEMORY);
-    MUST((v != NULL) == (status == BLOOM_OK));
-    if (!v) MUST(why != NULL);
-    if (!v) return;
+    MUST((f != NULL) == (status == BLOOM_OK));
+    if (!f) MUST(why != NULL);
+    if (!f) return;
 
     bool born = load_u32(bytes + 12) & 1;
     MUST(codec_record_type(bytes, length) == CODEC_HEADER);
-    MUST((v->next != NULL) == (load_u16(bytes + 10) == 2));
-    MUST(!v->next || (v->standing.rebuild_token != 0 && !born));
+    MUST((f->next != NULL) == (load_u16(bytes + 10) == 2));
+    MUST(!f->next || (f->standing.rebuild_token != 0 && !born));
     for (unsigned i = 0; i < 2; i++) {
-        const struct chain *c = chain_of(v, i);
+        const struct chain *c = chain_of(f, i);
         if (!c) MUST(follows[i] == 0);
         if (!c) continue;
         MUST(chain_flaw(c) == NULL);
         MUST(c->missing == (born ? 0 : chain_bytes(c)));
         MUST(follows[i] <= c->missing);
     }
-    if (!born) MUST(!denies(v));
-    must_be_in_doubt(v);
-    v = filled(v, follows);
-    if (!v) return;
-    must_be_written_alike(v, bytes);
-    if (now.v) {
-        value_free(v);
+    if (!born) MUST(!denies(f));
+    must_be_in_doubt(f);
+    f = filled(f, follows);
+    if (!f) return;
+    must_be_written_alike(f, bytes);
+    if (now.f) {
+        filter_free(f);
         return;
     }
     /* The chunks of the input are to find it empty. */
     for (unsigned i = 0; i < 2; i++) {
-        struct chain *c = chain_of(v, i);
+        struct chain *c = chain_of(f, i);
         if (c && !born) c->missing = chain_bytes(c);
         now.came[i] = born && c ? chain_bytes(c) : 0;
     }
-    now.v = v;
+    now.f = f;
 }
 
 static void give_chunk(unsigned which, const uint8_t *bytes, size_t length) {
-    struct chain *c = chain_of(now.v, which);
+    struct chain *c = chain_of(now.f, which);
     struct picture before = picture_of(c);
     uint64_t next = 0;
     bool changed = false, compared = before.bits != NULL;
@@ -312,9 +312,9 @@ static void give_chunk(unsigned which, const uint8_t *bytes, size_t length) {
 }
 
 static void give_growth(unsigned which, const uint8_t *bytes, size_t length) {
-    struct chain *c = chain_of(now.v, which);
+    struct chain *c = chain_of(now.f, which);
     struct picture before = picture_of(c);
-    struct filter plan;
+    struct layer plan;
     const char *why = NULL;
     enum bloom_status status = codec_read_growth(c, CODEC_LIVE, bytes, length, &plan, &why);
     MUST(status == BLOOM_OK || (status == BLOOM_CORRUPT && why));
@@ -336,15 +336,15 @@ static void give_growth(unsigned which, const uint8_t *bytes, size_t length) {
 
 static void give(struct feed record) {
     give_header(record.at, record.left);
-    if (!now.v) return;
+    if (!now.f) return;
     for (unsigned i = 0; i < 2; i++) {
-        if (!chain_of(now.v, i)) continue;
+        if (!chain_of(now.f, i)) continue;
         give_chunk(i, record.at, record.left);
         give_growth(i, record.at, record.left);
     }
     add_some();
     for (unsigned i = 0; i < 2; i++) {
-        const struct chain *c = chain_of(now.v, i);
+        const struct chain *c = chain_of(now.f, i);
         if (!c) continue;
         MUST(chain_flaw(c) == NULL);
         MUST(chain_bytes(c) - c->missing <= now.came[i]);
@@ -354,16 +354,16 @@ static void give(struct feed record) {
 
 /* The next generation takes over, as at a COMMIT. */
 static void swap_chains(void) {
-    struct chain *next = now.v->next, *old = value_swap(now.v);
-    MUST(now.v->live == next && !now.v->next);
+    struct chain *next = now.f->next, *old = filter_swap(now.f);
+    MUST(now.f->live == next && !now.f->next);
     members_must_be_there(old, 0);
     chain_free(old);
-    members_must_be_there(now.v->live, 1);
+    members_must_be_there(now.f->live, 1);
 }
 
 static void look_at_the_end(size_t room) {
     for (unsigned i = 0; i < 2; i++) {
-        const struct chain *c = chain_of(now.v, i);
+        const struct chain *c = chain_of(now.f, i);
         if (!c) continue;
         at_the_end.layers[i] = c->nlayers;
         at_the_end.missing += c->missing;
@@ -371,13 +371,13 @@ static void look_at_the_end(size_t room) {
         if (copy) members_must_be_there(copy, i);
         chain_free(copy);
     }
-    uint64_t bytes = chain_bytes(now.v->live);
-    if (now.v->next) bytes += chain_bytes(now.v->next);
+    uint64_t bytes = chain_bytes(now.f->live);
+    if (now.f->next) bytes += chain_bytes(now.f->next);
     if (bytes <= SMALL) {
-        must_travel(now.v, CODEC_STORED, room);
-        must_travel(now.v, CODEC_MOVED, room);
+        must_travel(now.f, CODEC_STORED, room);
+        must_travel(now.f, CODEC_MOVED, room);
     }
-    if (now.v->next) swap_chains();
+    if (now.f->next) swap_chains();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
@@ -391,8 +391,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
 
     while (in.left > 0)
         give(records_next(&in));
-    if (now.v) look_at_the_end(room);
-    value_free(now.v);
+    if (now.f) look_at_the_end(room);
+    filter_free(now.f);
     MUST(fuzz_memory_out() == 0);
     return 0;
 }

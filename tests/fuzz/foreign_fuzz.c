@@ -59,7 +59,7 @@ static void must_have_an_estimate(const struct chain *c) {
 
 /* It may grow, and what it grows by has no flaw. */
 static void must_grow_well(struct chain *c) {
-    struct filter plan;
+    struct layer plan;
     if (chain_plan(c, 0, &plan) < 0 || plan.bytes > SMALL) return;
     enum bloom_status status = chain_grow(c, &plan);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
@@ -350,7 +350,7 @@ static struct chain *chain_of(const struct kind *kind, uint32_t expansion,
                               unsigned layers) {
     struct chain_spec spec = {.kind = kind, .error = 0.02, .expansion = expansion};
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     if (kind == &kind_redisbloom) spec.parameter = expansion;
     spec.secret2.k1 = kind == &kind_valkeybloom;
     kind->complete(&spec);

@@ -12,7 +12,7 @@ TEST(the_example_of_the_front_door_works) {
                               .error = 0.001,
                               .expansion = 2};
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     CHECK(chain_new(&spec, counting_memory(), &c) >= 0);
     CHECK(chain_plan(c, 1000000, &plan) >= 0);
     CHECK(chain_grow(c, &plan) >= 0);

@@ -156,7 +156,7 @@ TEST(a_copy_without_memory_leaves_nothing_behind) {
 TEST(arrays_are_taken_all_or_none) {
     struct chain *c = made(0.01, 2, 100);
     chain_fill(c, 0, 1000);
-    struct filter bare[8];
+    struct layer bare[8];
     struct chain without = *c;
     CHECK(c->nlayers > 2 && c->nlayers <= COUNT(bare));
     memcpy(bare, c->layers, c->nlayers * sizeof *bare);
@@ -180,12 +180,13 @@ TEST(pieces_join_to_the_whole) {
     CHECK(c->nlayers >= 4);
     uint64_t offset = 0, length;
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
-        CHECK(chain_piece(c, offset, &length) == f->bits);
-        CHECK_UINT(length, f->bytes);
-        CHECK(chain_piece(c, offset + f->bytes - 1, &length) == f->bits + f->bytes - 1);
+        const struct layer *layer = &c->layers[i];
+        CHECK(chain_piece(c, offset, &length) == layer->bits);
+        CHECK_UINT(length, layer->bytes);
+        CHECK(chain_piece(c, offset + layer->bytes - 1, &length) ==
+              layer->bits + layer->bytes - 1);
         CHECK_UINT(length, 1);
-        offset += f->bytes;
+        offset += layer->bytes;
     }
     CHECK_UINT(offset, chain_bytes(c));
     CHECK(chain_piece(c, offset, &length) == NULL);
@@ -233,16 +234,16 @@ static void layer_error_nan(struct chain *c) {
     c->layers[1].error = (double)NAN;
 }
 static void model_1(struct chain *c) {
-    c->layers[1].model = 1;
+    c->layers[1].parameter = 1;
 }
 static void model_negative(struct chain *c) {
-    c->layers[1].model = -1e-300;
+    c->layers[1].parameter = -1e-300;
 }
 static void model_nan(struct chain *c) {
-    c->layers[1].model = (double)NAN;
+    c->layers[1].parameter = (double)NAN;
 }
 static void model_0(struct chain *c) {
-    c->layers[1].model = 0;
+    c->layers[1].parameter = 0;
 }
 static void no_capacity(struct chain *c) {
     c->layers[1].capacity = 0;
@@ -326,7 +327,7 @@ TEST(every_flaw_of_a_chain_has_a_name) {
     struct chain *c = made(0.01, 2, 10);
     chain_must_grow(c);
     for (size_t i = 0; i < COUNT(flaws); i++) {
-        struct filter layers[2] = {c->layers[0], c->layers[1]};
+        struct layer layers[2] = {c->layers[0], c->layers[1]};
         struct chain spoilt = *c;
         spoilt.layers = layers;
         flaws[i].spoil(&spoilt);

@@ -39,29 +39,29 @@ static struct chain *sizes_only(double error, uint32_t expansion, uint64_t capac
 static double left_in_ledger(const struct chain *c, uint32_t layers) {
     double left = c->error;
     for (uint32_t i = 0; i < layers; i++)
-        left -= c->layers[i].model;
+        left -= c->layers[i].parameter;
     return left;
 }
 
 /* The layer is the smallest that keeps its share, and says so itself. */
 static void layer_must_follow_the_ledger(const struct chain *c, uint32_t i) {
-    const struct filter *f = &c->layers[i];
+    const struct layer *layer = &c->layers[i];
     double left = left_in_ledger(c, i);
-    CHECK(f->error > 0 && f->error < left);
-    CHECK(f->model > 0 && f->model <= f->error);
+    CHECK(layer->error > 0 && layer->error < left);
+    CHECK(layer->parameter > 0 && layer->parameter <= layer->error);
 
     struct geometry g;
-    CHECK_INT(sizing_geometry(f->capacity, f->error, &g), BLOOM_OK);
-    CHECK_UINT(f->bytes, g.lines * LINE_BYTES);
-    CHECK_UINT(f->probes, g.probes);
-    CHECK_UINT(f->sectors, g.sectors);
-    CHECK(f->model == sizing_error(&g, f->capacity));
+    CHECK_INT(sizing_geometry(layer->capacity, layer->error, &g), BLOOM_OK);
+    CHECK_UINT(layer->bytes, g.lines * LINE_BYTES);
+    CHECK_UINT(layer->probes, g.probes);
+    CHECK_UINT(layer->variant, g.sectors);
+    CHECK(layer->parameter == sizing_error(&g, layer->capacity));
 }
 
 /* Grows as far as it goes. */
 static enum bloom_status grow_to_the_end(struct chain *c) {
     for (;;) {
-        struct filter plan;
+        struct layer plan;
         enum bloom_status status = chain_plan(c, 0, &plan);
         if (status < 0) return status;
         CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
@@ -88,10 +88,10 @@ TEST(the_layers_never_spend_more_than_was_asked_for) {
 /* However much the earlier layers spent. */
 TEST(a_ledger_with_nothing_left_is_no_bad_number_of_the_users) {
     struct chain *c = sizes_only(0.01, 2, 100);
-    struct filter plan;
-    c->layers[0].model = 0.01;
+    struct layer plan;
+    c->layers[0].parameter = 0.01;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_RATE_TOO_SMALL);
-    c->layers[0].model = 0.9; /* forged, and legal */
+    c->layers[0].parameter = 0.9; /* forged, and legal */
     CHECK_STR(chain_flaw(c), NULL);
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_RATE_TOO_SMALL);
 }
@@ -100,7 +100,7 @@ TEST(a_non_scaling_chain_spends_it_all_on_its_only_layer) {
     for (size_t e = 0; e < COUNT(errors); e++) {
         struct chain *c = sizes_only(errors[e], 0, 100000);
         CHECK(c->layers[0].error == errors[e]);
-        CHECK(c->layers[0].model <= errors[e]);
+        CHECK(c->layers[0].parameter <= errors[e]);
     }
 }
 
@@ -134,9 +134,9 @@ TEST(capacities_follow_the_expansion_and_double_in_a_long_chain) {
  */
 static struct chain *of_equal_layers(uint32_t expansion, uint32_t layers) {
     struct chain *c = sizes_only(0.01, expansion, 100);
-    struct filter same = c->layers[0];
-    same.error = same.model = 1e-6; /* so that something is left for more */
-    c->layers[0].model = 1e-6;
+    struct layer same = c->layers[0];
+    same.error = same.parameter = 1e-6; /* so that something is left for more */
+    c->layers[0].parameter = 1e-6;
     while (c->nlayers < layers)
         CHECK_INT(chain_grow(c, &same), BLOOM_OK);
     CHECK_STR(chain_flaw(c), NULL);
@@ -144,7 +144,7 @@ static struct chain *of_equal_layers(uint32_t expansion, uint32_t layers) {
 }
 
 TEST(a_long_chain_with_a_large_expansion_grows_by_that) {
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(of_equal_layers(1000, CHAIN_LONG), 0, &plan), BLOOM_OK);
     CHECK_UINT(plan.capacity, 100 * 1000);
     CHECK_INT(chain_plan(of_equal_layers(2, CHAIN_LONG), 0, &plan), BLOOM_OK);
@@ -153,7 +153,7 @@ TEST(a_long_chain_with_a_large_expansion_grows_by_that) {
 
 TEST(a_chain_of_the_most_layers_does_not_grow) {
     struct chain *c = of_equal_layers(1, kind_lines.layers_max);
-    struct filter plan = c->layers[0];
+    struct layer plan = c->layers[0];
     CHECK_INT(chain_grow(c, &plan), BLOOM_CORRUPT);
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
 }

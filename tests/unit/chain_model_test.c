@@ -30,7 +30,7 @@ static size_t random_items(struct play *p) {
 }
 
 static void may_grow(struct play *p) {
-    struct filter plan;
+    struct layer plan;
     if (chain_plan(p->c, 0, &plan) < 0 || plan.bytes > 1 << 20) return;
     enum bloom_status status = chain_grow(p->c, &plan);
     if (status == BLOOM_NO_MEMORY) return; /* the model sees to it that nothing changed */
@@ -160,7 +160,7 @@ static void copy_must_fail(const struct play *p) {
 }
 
 static void growth_must_fail(const struct play *p) {
-    struct filter plan;
+    struct layer plan;
     memory_fail_after(random_below(2));
     CHECK_INT(chain_plan(p->c, 0, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(p->c, &plan), BLOOM_NO_MEMORY);

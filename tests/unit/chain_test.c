@@ -18,7 +18,7 @@ static struct chain *made(double error, uint32_t expansion, uint64_t capacity) {
 }
 
 static enum bloom_status grow(struct chain *c) {
-    struct filter plan;
+    struct layer plan;
     enum bloom_status status = chain_plan(c, 0, &plan);
     return status < 0 ? status : chain_grow(c, &plan);
 }
@@ -86,7 +86,7 @@ TEST(a_plan_refuses_what_cannot_be_a_first_layer) {
     const struct bloom_memory *memory = counting_memory();
     for (size_t i = 0; i < COUNT(table); i++) {
         struct chain_spec spec = random_spec(table[i].error, 0);
-        struct filter plan;
+        struct layer plan;
         struct chain *c;
         test_case("%g, %llu", table[i].error, (unsigned long long)table[i].capacity);
         CHECK_INT(chain_new(&spec, memory, &c), BLOOM_OK);
@@ -100,7 +100,7 @@ TEST(a_plan_takes_no_memory_and_changes_nothing) {
     struct chain *c = made(0.01, 2, 100);
     struct snapshot before = snapshot_of(c);
     uint64_t granted = memory_granted();
-    struct filter plan;
+    struct layer plan;
 
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     CHECK(plan.bits == NULL);
@@ -130,7 +130,7 @@ TEST(a_chain_grows_by_its_expansion_and_only_when_told) {
 
 TEST(a_layer_is_added_empty) {
     struct chain *c = made(0.01, 2, 10);
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     plan.items = 7;                         /* a plan from outside may say anything */
     plan.bits = (unsigned char *)c->layers; /* and none of these is its array */
@@ -143,7 +143,7 @@ TEST(a_layer_is_added_empty) {
 
 TEST(a_non_scaling_chain_does_not_grow) {
     struct chain *c = made(0.01, 0, 10);
-    struct filter plan = c->layers[0];
+    struct layer plan = c->layers[0];
     struct snapshot before = snapshot_of(c);
     CHECK_INT(grow(c), BLOOM_FULL);
     CHECK_INT(chain_grow(c, &plan), BLOOM_CORRUPT);
@@ -169,7 +169,7 @@ TEST(growing_without_memory_changes_nothing) {
 TEST(a_plan_from_outside_that_makes_no_sense_is_refused) {
     static const struct {
         const char *name;
-        struct filter plan;
+        struct layer plan;
     } table[] = {
         {"all zero", {.bytes = 0}},
         {"no bytes", {NULL, 0, 20, 0, .01, .01, 1, 8}},
@@ -203,7 +203,7 @@ TEST(a_plan_from_outside_that_makes_no_sense_is_refused) {
 /* Totals stay within 62 bits: no sum of them can wrap. */
 TEST(totals_do_not_overflow) {
     struct chain *c = made(0.5, 2, 10);
-    struct filter plan = c->layers[0], honest = plan;
+    struct layer plan = c->layers[0], honest = plan;
     uint64_t bytes = plan.bytes;
 
     c->layers[0].capacity = CHAIN_TOTAL_MAX / 3 + 1; /* 1/3 + 2/3 of it is too much */
@@ -226,7 +226,7 @@ TEST(a_chain_at_the_end_of_its_numbers_stops_growing) {
     static const uint32_t expansions[] = {1, 2, 3, 10, CHAIN_EXPANSION_MAX};
     for (size_t i = 0; i < COUNT(expansions); i++) {
         struct chain *c = made(0.5, expansions[i], 10);
-        struct filter plan;
+        struct layer plan;
         test_case("expansion %u", expansions[i]);
         c->layers[0].capacity = CHAIN_TOTAL_MAX - 1;
         CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
@@ -237,7 +237,7 @@ TEST(a_chain_at_the_end_of_its_numbers_stops_growing) {
  * the gap look filled, and then every item of the old layer would be denied. */
 TEST(a_partial_chain_does_not_grow) {
     struct chain *c = made(0.01, 2, 10);
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     for (uint64_t missing = 1; missing <= chain_bytes(c); missing *= 4) {
         c->missing = missing;

@@ -50,7 +50,7 @@ static void free_chain(void *c) {
 struct chain *chain_made(const struct bloom_memory *memory, const struct chain_spec *spec,
                          uint64_t capacity) {
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_new(spec, memory, &c), BLOOM_OK);
     test_defer(free_chain, c);
     CHECK_INT(chain_plan(c, capacity, &plan), BLOOM_OK);
@@ -59,7 +59,7 @@ struct chain *chain_made(const struct bloom_memory *memory, const struct chain_s
 }
 
 void chain_must_grow(struct chain *c) {
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
 }
@@ -135,13 +135,13 @@ void must_be_unchanged(const struct chain *c, struct snapshot before) {
     CHECK_MEM(after.bytes, after.length, before.bytes, before.length);
 }
 
-static void layers_must_be_equal(const struct filter *f, const struct filter *g) {
-    CHECK_MEM(f->bits, (size_t)f->bytes, g->bits, (size_t)g->bytes);
-    CHECK_UINT(f->capacity, g->capacity);
-    CHECK_UINT(f->items, g->items);
-    CHECK(f->error == g->error && f->model == g->model);
-    CHECK_INT(f->probes, g->probes);
-    CHECK_INT(f->sectors, g->sectors);
+static void layers_must_be_equal(const struct layer *layer, const struct layer *g) {
+    CHECK_MEM(layer->bits, (size_t)layer->bytes, g->bits, (size_t)g->bytes);
+    CHECK_UINT(layer->capacity, g->capacity);
+    CHECK_UINT(layer->items, g->items);
+    CHECK(layer->error == g->error && layer->parameter == g->parameter);
+    CHECK_INT(layer->probes, g->probes);
+    CHECK_INT(layer->variant, g->variant);
 }
 
 static void specs_must_be_equal(struct chain_spec a, struct chain_spec b) {

@@ -13,28 +13,28 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static struct value *small(void) {
+static struct filter *small(void) {
     struct chain_spec spec = random_spec(0.01, 2);
-    struct value *v = value_made(counting_memory(), &spec, 10);
-    chain_must_grow(v->live);
+    struct filter *f = value_made(counting_memory(), &spec, 10);
+    chain_must_grow(f->live);
     for (uint64_t i = 0; i < 20; i++)
-        add_number(v->live, i);
-    return v;
+        add_number(f->live, i);
+    return f;
 }
 
 /* ---- headers, byte by byte ---- */
 
 #define SMALL 65536 /* bytes: no more is tried out */
 
-static struct value *read_header(struct record r) {
-    struct value *v = NULL;
+static struct filter *read_header(struct record r) {
+    struct filter *f = NULL;
     uint64_t follows[2];
     const char *why = "untouched";
     enum bloom_status status =
-        codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why);
-    CHECK((status == BLOOM_OK) == (v != NULL) && (status == BLOOM_OK) == (why == NULL));
-    if (v) CHECK_STR(chain_flaw(v->live), NULL);
-    return v;
+        codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
+    CHECK((status == BLOOM_OK) == (f != NULL) && (status == BLOOM_OK) == (why == NULL));
+    if (f) CHECK_STR(chain_flaw(f->live), NULL);
+    return f;
 }
 
 /* A chunk of nothing but zeros, for all that is missing. */
@@ -50,41 +50,41 @@ static void complete(struct chain *c) {
     CHECK_UINT(c->missing, 0);
 }
 
-static void must_be_good_enough_to_save(const struct value *v) {
-    struct record again = record_of(NULL, codec_header_length(v, CODEC_STORED));
-    codec_write_header(v, CODEC_STORED, again.bytes);
-    struct value *read = read_header(again);
+static void must_be_good_enough_to_save(const struct filter *f) {
+    struct record again = record_of(NULL, codec_header_length(f, CODEC_STORED));
+    codec_write_header(f, CODEC_STORED, again.bytes);
+    struct filter *read = read_header(again);
     record_free(again);
     CHECK(read != NULL);
-    value_free(read);
+    filter_free(read);
 }
 
 /* Whatever its numbers are, it must never deny what it accepted. */
-static void use(struct value *v) {
-    struct chain *c = v->live;
+static void use(struct filter *f) {
+    struct chain *c = f->live;
     CHECK_INT(chain_take_arrays(c), BLOOM_OK);
-    CHECK(c->missing == 0 || !denies(v));
+    CHECK(c->missing == 0 || !denies(f));
     complete(c);
 
     for (uint64_t i = 0; i < 5; i++)
         add_number(c, i);
-    struct filter plan;
+    struct layer plan;
     if (chain_plan(c, 1, &plan) == BLOOM_OK && plan.bytes <= SMALL)
         CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
     for (uint64_t i = 5; i < 10; i++)
         add_number(c, i);
     CHECK_STR(chain_flaw(c), NULL);
-    must_be_good_enough_to_save(v);
+    must_be_good_enough_to_save(f);
     for (uint64_t i = 0; i < 10; i++)
         CHECK(ask_number(c, i));
 }
 
 /* Returns whether the header was accepted. */
 static bool try(struct record r) {
-    struct value *v = read_header(r);
-    if (v && chain_bytes(v->live) <= SMALL) use(v);
-    value_free(v);
-    return v != NULL;
+    struct filter *f = read_header(r);
+    if (f && chain_bytes(f->live) <= SMALL) use(f);
+    filter_free(f);
+    return f != NULL;
 }
 
 TEST(a_header_with_any_byte_changed_is_refused_or_good) {
@@ -134,9 +134,9 @@ TEST(a_header_with_random_numbers_changed_is_refused_or_good) {
 
 /* ---- chunks ---- */
 
-static struct chain *waiting_for(const struct value *v) {
+static struct chain *waiting_for(const struct filter *f) {
     uint64_t follows[2];
-    return value_read(header_of(v, CODEC_STORED), follows)->live;
+    return value_read(header_of(f, CODEC_STORED), follows)->live;
 }
 
 static const struct change chunks[] = {
@@ -162,9 +162,9 @@ static const struct change chunks[] = {
 };
 
 TEST(every_malformed_chunk_is_refused_with_its_reason) {
-    struct value *v = small();
-    v->live->identity |= 1; /* so that the case "another identity" is one */
-    struct chain *to = waiting_for(v);
+    struct filter *f = small();
+    f->live->identity |= 1; /* so that the case "another identity" is one */
+    struct chain *to = waiting_for(f);
     for (size_t i = 0; i < COUNT(chunks); i++) {
         struct record r = chunk_by_hand(to, 0, 0, 0xFF, 64);
         change_record(r, &chunks[i]);
@@ -175,8 +175,8 @@ TEST(every_malformed_chunk_is_refused_with_its_reason) {
 
 /* The same places, relative to the end of the filter and to the border of a layer. */
 TEST(a_chunk_may_reach_the_end_and_no_further) {
-    struct value *v = small();
-    struct chain *to = waiting_for(v);
+    struct filter *f = small();
+    struct chain *to = waiting_for(f);
     uint64_t total = chain_bytes(to), first = to->layers[0].bytes;
     static const char past[] = "it goes past the end of the filter";
     static const char across[] = "its bytes are of more than one layer";
@@ -201,8 +201,8 @@ TEST(a_chunk_may_reach_the_end_and_no_further) {
 /* Its head is all there or it is refused. Its bits may be fewer: then fewer have come, and
  * what follows leaves a gap. */
 TEST(a_shortened_chunk_never_completes_a_filter) {
-    struct value *v = small();
-    struct chain *to = waiting_for(v);
+    struct filter *f = small();
+    struct chain *to = waiting_for(f);
     uint64_t total = chain_bytes(to), first = to->layers[0].bytes, next;
     struct record whole = chunk_by_hand(to, 0, 0, 0, first);
     chunk_must_be_read(to, whole);
@@ -227,21 +227,21 @@ TEST(a_shortened_chunk_never_completes_a_filter) {
 
 /* A chunk of before a growth, a rebuild, or a DEL and another RESERVE. */
 TEST(chunks_of_two_generations_are_not_put_together) {
-    struct value *v = small();
-    struct chain *to = waiting_for(v);
+    struct filter *f = small();
+    struct chain *to = waiting_for(f);
     struct record before = chunk_by_hand(to, 0, 0, 1, 64);
     static const char why[] =
         "it is of another filter, or of another generation of this one";
 
-    chain_must_grow(v->live);
-    chunk_must_be_refused(waiting_for(v), before, why);
-    v->live->identity++;
-    chunk_must_be_refused(waiting_for(v), before, why);
+    chain_must_grow(f->live);
+    chunk_must_be_refused(waiting_for(f), before, why);
+    f->live->identity++;
+    chunk_must_be_refused(waiting_for(f), before, why);
 }
 
 TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
-    struct value *v = small();
-    struct chain *to = waiting_for(v);
+    struct filter *f = small();
+    struct chain *to = waiting_for(f);
     struct record r = chunk_by_hand(to, 0, 64, 0xFF, 64);
     for (size_t at = 0; at < CODEC_CHUNK_HEADER; at++)
         for (unsigned change = 1; change < 256; change++) {
@@ -279,14 +279,14 @@ static const struct change growths[] = {
      "a reserved field is not zero"},
 };
 
-/* A growth record for the third layer of `v`, and `v` as it was before. */
-static struct record growth_of(struct value *v) {
+/* A growth record for the third layer of `f`, and `f` as it was before. */
+static struct record growth_of(struct filter *f) {
     struct record r = record_of(NULL, CODEC_GROWTH_LENGTH);
     record_defer(r);
-    struct filter layers[3];
-    struct chain grown = *v->live;
-    memcpy(layers, v->live->layers, 2 * sizeof *layers);
-    CHECK_INT(chain_plan(v->live, 0, &layers[2]), BLOOM_OK);
+    struct layer layers[3];
+    struct chain grown = *f->live;
+    memcpy(layers, f->live->layers, 2 * sizeof *layers);
+    CHECK_INT(chain_plan(f->live, 0, &layers[2]), BLOOM_OK);
     grown.layers = layers;
     grown.nlayers = 3;
     codec_write_growth(&grown, CODEC_LIVE, r.bytes);
@@ -294,34 +294,34 @@ static struct record growth_of(struct value *v) {
 }
 
 TEST(every_malformed_growth_record_is_refused_with_its_reason) {
-    struct value *v = small();
-    v->live->identity |= 1;
+    struct filter *f = small();
+    f->live->identity |= 1;
     for (size_t i = 0; i < COUNT(growths); i++) {
-        struct record r = growth_of(v);
-        struct snapshot before = snapshot_of(v->live);
-        struct filter plan;
+        struct record r = growth_of(f);
+        struct snapshot before = snapshot_of(f->live);
+        struct layer plan;
         const char *why = "untouched";
         change_record(r, &growths[i]);
         test_case("%s", growths[i].name);
         enum bloom_status status =
-            codec_read_growth(v->live, CODEC_LIVE, r.bytes, r.length, &plan, &why);
+            codec_read_growth(f->live, CODEC_LIVE, r.bytes, r.length, &plan, &why);
         CHECK_STR(why, growths[i].why);
         CHECK_INT(status, growths[i].why ? BLOOM_CORRUPT : BLOOM_OK);
-        must_be_unchanged(v->live, before);
+        must_be_unchanged(f->live, before);
     }
 }
 
 TEST(a_growth_record_has_its_length) {
-    struct value *v = small();
-    struct record whole = growth_of(v);
+    struct filter *f = small();
+    struct record whole = growth_of(f);
     for (size_t length = 0; length < 100; length++) {
         struct record r = record_of(NULL, length);
         record_defer(r);
-        struct filter plan;
+        struct layer plan;
         const char *why;
         memset(r.bytes, 0, length);
         memcpy(r.bytes, whole.bytes, length < whole.length ? length : whole.length);
-        bool good = codec_read_growth(v->live, CODEC_LIVE, r.bytes, length, &plan, &why) ==
+        bool good = codec_read_growth(f->live, CODEC_LIVE, r.bytes, length, &plan, &why) ==
                     BLOOM_OK;
         CHECK(good == (length == CODEC_GROWTH_LENGTH));
         if (!good) CHECK_STR(why, "it is no growth record");
@@ -330,20 +330,20 @@ TEST(a_growth_record_has_its_length) {
 
 /* What the reader lets through is for chain_grow() to judge. */
 TEST(a_growth_record_with_any_byte_changed_makes_no_flawed_chain) {
-    struct value *v = small();
-    struct record r = growth_of(v);
+    struct filter *f = small();
+    struct record r = growth_of(f);
     for (size_t at = 0; at < r.length; at++)
         for (unsigned change = 1; change < 256; change++) {
-            struct filter plan;
+            struct layer plan;
             const char *why;
             test_case("byte %zu changed by %02x", at, change);
             r.bytes[at] ^= (unsigned char)change;
-            bool good = codec_read_growth(v->live, CODEC_LIVE, r.bytes, r.length, &plan,
+            bool good = codec_read_growth(f->live, CODEC_LIVE, r.bytes, r.length, &plan,
                                           &why) == BLOOM_OK;
             r.bytes[at] ^= (unsigned char)change;
             if (!good || plan.bytes > SMALL) continue;
 
-            struct chain *copy = chain_copy(v->live);
+            struct chain *copy = chain_copy(f->live);
             CHECK(copy != NULL);
             enum bloom_status status = chain_grow(copy, &plan);
             const char *flaw = chain_flaw(copy);

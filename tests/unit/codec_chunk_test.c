@@ -13,22 +13,22 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static struct value *made(double error, uint32_t expansion, uint64_t capacity) {
+static struct filter *made(double error, uint32_t expansion, uint64_t capacity) {
     struct chain_spec spec = random_spec(error, expansion);
     return value_made(counting_memory(), &spec, capacity);
 }
 
 /* A filter of several layers, and an empty one that waits for its chunks. */
 static struct chain *filled(uint64_t items) {
-    struct value *v = made(0.01, 2, 50);
-    chain_fill(v->live, 0, items);
-    return v->live;
+    struct filter *f = made(0.01, 2, 50);
+    chain_fill(f->live, 0, items);
+    return f->live;
 }
 
 static struct chain *waiting_for(const struct chain *c) {
-    struct value v = {.live = (struct chain *)c};
+    struct filter f = {.live = (struct chain *)c};
     uint64_t follows[2];
-    return value_read(header_of(&v, CODEC_STORED), follows)->live;
+    return value_read(header_of(&f, CODEC_STORED), follows)->live;
 }
 
 static size_t count_layers(const struct chain *c) {
@@ -78,41 +78,41 @@ TEST(there_is_no_chunk_at_the_end) {
 /* 26 MiB that nobody has touched, in chunks with room for one: not a single zero has to
  * be sent. A chunk looks at 8 MiB of zeros, so that the main thread is not held up. */
 TEST(a_filter_that_was_just_reserved_costs_almost_nothing) {
-    struct value *v = made(0.01, 2, 20000000);
-    struct chain *to = waiting_for(v->live);
+    struct filter *f = made(0.01, 2, 20000000);
+    struct chain *to = waiting_for(f->live);
     struct record chunk = record_of(NULL, 1 << 20);
     record_defer(chunk);
     uint64_t next = 0, sent = 0;
     for (uint64_t before = 0;; before = next) {
-        chunk.length = codec_write_chunk(v->live, before, chunk.bytes, 1 << 20, &next);
+        chunk.length = codec_write_chunk(f->live, before, chunk.bytes, 1 << 20, &next);
         if (chunk.length == 0) break;
         CHECK(next - before <= 9 << 20);
         chunk_must_be_read(to, chunk);
         sent += chunk.length;
     }
-    must_be_equal(to, v->live);
+    must_be_equal(to, f->live);
     CHECK_NEAR((double)sent, 0, (double)chain_bytes(to) / 1000);
 }
 
 TEST(a_run_of_zeros_may_cross_layers) {
-    struct value *v = made(0.01, 2, 50);
-    chain_must_grow(v->live);
-    chain_must_grow(v->live);
-    struct chain *to = waiting_for(v->live);
-    CHECK_UINT(send_chunks(v->live, to, 65536), 1);
-    must_be_equal(to, v->live);
+    struct filter *f = made(0.01, 2, 50);
+    chain_must_grow(f->live);
+    chain_must_grow(f->live);
+    struct chain *to = waiting_for(f->live);
+    CHECK_UINT(send_chunks(f->live, to, 65536), 1);
+    must_be_equal(to, f->live);
 }
 
 /* Single bits in a large array: the runs between them are skipped. */
 TEST(a_few_bits_among_zeros_arrive) {
-    struct value *v = made(0.01, 2, 3000000);
-    struct filter *f = &v->live->layers[0];
+    struct filter *f = made(0.01, 2, 3000000);
+    struct layer *layer = &f->live->layers[0];
     for (int i = 0; i < 20; i++)
-        f->bits[random_below(f->bytes)] = 1;
-    f->bits[0] = f->bits[f->bytes - 1] = 0x80;
-    struct chain *to = waiting_for(v->live);
-    CHECK(send_chunks(v->live, to, 4096 + CODEC_CHUNK_HEADER) <= 2 * 22 + 1);
-    must_be_equal(to, v->live);
+        layer->bits[random_below(layer->bytes)] = 1;
+    layer->bits[0] = layer->bits[layer->bytes - 1] = 0x80;
+    struct chain *to = waiting_for(f->live);
+    CHECK(send_chunks(f->live, to, 4096 + CODEC_CHUNK_HEADER) <= 2 * 22 + 1);
+    must_be_equal(to, f->live);
 }
 
 /* What is not sent is not there: nothing is cleared by it. */

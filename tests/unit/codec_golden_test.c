@@ -54,18 +54,18 @@ static bool next_record(const struct golden *g, size_t *at, struct record *r) {
 }
 
 static void write_missing(const struct golden *g) {
-    FILE *f = fopen(g->path, "wxb");
-    if (!f && errno == EEXIST) return;
-    if (!f) FAIL("%s: %s", g->path, strerror(errno));
-    bool written = fwrite(g->bytes, 1, g->length, f) == g->length;
-    if (fclose(f) != 0 || !written) FAIL("%s: %s", g->path, strerror(errno));
+    FILE *layer = fopen(g->path, "wxb");
+    if (!layer && errno == EEXIST) return;
+    if (!layer) FAIL("%s: %s", g->path, strerror(errno));
+    bool written = fwrite(g->bytes, 1, g->length, layer) == g->length;
+    if (fclose(layer) != 0 || !written) FAIL("%s: %s", g->path, strerror(errno));
 }
 
 static void read_golden(struct golden *g) {
-    FILE *f = fopen(g->path, "rb");
-    if (!f) FAIL("%s: %s (GOLDEN=write makes it)", g->path, strerror(errno));
-    g->length = fread(g->bytes, 1, GOLDEN_MAX, f);
-    fclose(f);
+    FILE *layer = fopen(g->path, "rb");
+    if (!layer) FAIL("%s: %s (GOLDEN=write makes it)", g->path, strerror(errno));
+    g->length = fread(g->bytes, 1, GOLDEN_MAX, layer);
+    fclose(layer);
 }
 
 /* What was made must be what is kept. */
@@ -92,14 +92,14 @@ TEST(golden_bits_of_every_shape_of_line) {
     for (uint16_t probes = 1; probes <= 4; probes++)
         for (uint16_t sectors = 2; sectors <= 8; sectors = (uint16_t)(2 * sectors)) {
             unsigned char bits[5 * 64] = {0};
-            struct filter f = {
-                .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
+            struct layer layer = {
+                .bits = bits, .bytes = sizeof bits, .probes = probes, .variant = sectors};
             for (uint64_t i = 0; i < 10; i++) {
                 unsigned char room[ITEM_ROOM];
                 struct item item = item_number(i, room);
                 struct hashed hashed;
                 kind_lines.hash(&c, &item, 1, &hashed);
-                kind_lines.add(&f, hashed);
+                kind_lines.add(&layer, hashed);
             }
             append(&g, bits, sizeof bits);
         }
@@ -189,7 +189,7 @@ static struct chain *cook_next(uint64_t items) {
         .expansion = 4,
     };
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
     CHECK_INT(chain_plan(c, 60, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
@@ -197,7 +197,7 @@ static struct chain *cook_next(uint64_t items) {
     return c;
 }
 
-static struct value *cook(const struct recipe *r) {
+static struct filter *cook(const struct recipe *r) {
     struct chain_spec spec = {
         .kind = &kind_lines,
         .secret = secret,
@@ -205,12 +205,12 @@ static struct value *cook(const struct recipe *r) {
         .error = r->error,
         .expansion = r->expansion,
     };
-    struct value *v = value_made(counting_memory(), &spec, r->capacity);
-    chain_fill(v->live, 0, r->items);
-    v->live->missing = r->missing;
-    v->standing = r->standing;
-    if (r->next > 0) v->next = cook_next(r->next);
-    return v;
+    struct filter *f = value_made(counting_memory(), &spec, r->capacity);
+    chain_fill(f->live, 0, r->items);
+    f->live->missing = r->missing;
+    f->standing = r->standing;
+    if (r->next > 0) f->next = cook_next(r->next);
+    return f;
 }
 
 /* Chunks of at most 1000 bytes, so that larger filters have several. */
@@ -223,12 +223,12 @@ static void write_chunks(const struct chain *c, struct golden *g) {
     }
 }
 
-static void write_records(const struct value *v, enum codec_form form, struct golden *g) {
-    struct record header = header_of(v, form);
+static void write_records(const struct filter *f, enum codec_form form, struct golden *g) {
+    struct record header = header_of(f, form);
     append(g, header.bytes, header.length);
     if (form == CODEC_BORN) return;
-    write_chunks(v->live, g);
-    if (v->next) write_chunks(v->next, g);
+    write_chunks(f->live, g);
+    if (f->next) write_chunks(f->next, g);
 }
 
 TEST(golden_filters_are_written_as_ever) {
@@ -240,19 +240,19 @@ TEST(golden_filters_are_written_as_ever) {
     }
 }
 
-static struct value *read_records(struct golden *g) {
+static struct filter *read_records(struct golden *g) {
     size_t at = 0;
     struct record r;
     uint64_t follows[2], read[2] = {0, 0};
     CHECK(next_record(g, &at, &r));
-    struct value *v = value_read(r, follows);
+    struct filter *f = value_read(r, follows);
     while (next_record(g, &at, &r)) {
-        bool of_next = v->next && read[0] == follows[0];
-        read[of_next] = chunk_must_be_read(of_next ? v->next : v->live, r);
+        bool of_next = f->next && read[0] == follows[0];
+        read[of_next] = chunk_must_be_read(of_next ? f->next : f->live, r);
     }
     CHECK_UINT(read[0], follows[0]);
     CHECK_UINT(read[1], follows[1]);
-    return v;
+    return f;
 }
 
 TEST(golden_filters_are_read_as_ever) {
@@ -262,20 +262,20 @@ TEST(golden_filters_are_read_as_ever) {
         start(&g, r->name);
         read_golden(&g);
         test_case("%s", g.path);
-        struct value *v = read_records(&g);
+        struct filter *f = read_records(&g);
 
-        CHECK(v->live->error == r->error);
-        CHECK_UINT(v->live->expansion, r->expansion);
-        CHECK_UINT(v->live->layers[0].capacity, r->capacity);
-        CHECK_UINT(v->live->missing, r->missing);
-        if (r->missing == 0) chain_must_hold(v->live, 0, r->items);
-        CHECK(!v->next == (r->next == 0));
-        if (v->next) chain_must_hold(v->next, 0, r->next);
+        CHECK(f->live->error == r->error);
+        CHECK_UINT(f->live->expansion, r->expansion);
+        CHECK_UINT(f->live->layers[0].capacity, r->capacity);
+        CHECK_UINT(f->live->missing, r->missing);
+        if (r->missing == 0) chain_must_hold(f->live, 0, r->items);
+        CHECK(!f->next == (r->next == 0));
+        if (f->next) chain_must_hold(f->next, 0, r->next);
         bool plain = r->standing.state == STATE_PLAIN || r->form == CODEC_MOVED;
-        CHECK(denies(v) == (plain && r->missing == 0));
+        CHECK(denies(f) == (plain && r->missing == 0));
 
         again.length = 0;
-        write_records(v, r->form, &again);
+        write_records(f, r->form, &again);
         CHECK_MEM(again.bytes, again.length, g.bytes, g.length);
     }
 }
@@ -283,9 +283,9 @@ TEST(golden_filters_are_read_as_ever) {
 TEST(a_golden_growth_record_is_written_as_ever) {
     static struct golden g;
     start(&g, "growth");
-    struct value *v = cook(&recipes[1]);
+    struct filter *f = cook(&recipes[1]);
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    codec_write_growth(v->live, CODEC_LIVE, growth);
+    codec_write_growth(f->live, CODEC_LIVE, growth);
     append(&g, growth, sizeof growth);
     must_be_golden(&g);
 }

@@ -14,22 +14,22 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Two small layers: the header whose places dumps.h knows. */
-static struct value *small(void) {
+static struct filter *small(void) {
     struct chain_spec spec = random_spec(0.01, 2);
-    struct value *v = value_made(counting_memory(), &spec, 10);
-    chain_must_grow(v->live);
-    return v;
+    struct filter *f = value_made(counting_memory(), &spec, 10);
+    chain_must_grow(f->live);
+    return f;
 }
 
 static void header_must_be_refused(struct record r, const char *wanted) {
-    struct value *v = (struct value *)&r;
+    struct filter *f = (struct filter *)&r;
     uint64_t follows[2], blocks = memory_blocks();
     const char *why = "untouched";
     enum bloom_status status =
-        codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why);
+        codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
     CHECK_STR(why, wanted);
     CHECK_INT(status, BLOOM_CORRUPT);
-    CHECK(v == NULL);
+    CHECK(f == NULL);
     CHECK_UINT(memory_blocks(), blocks);
 }
 
@@ -124,10 +124,10 @@ static const struct change headers[] = {
 };
 
 TEST(every_malformed_header_is_refused_with_its_reason) {
-    struct value *v = small();
-    CHECK_UINT(codec_header_length(v, CODEC_STORED), HEADER_LENGTH);
+    struct filter *f = small();
+    CHECK_UINT(codec_header_length(f, CODEC_STORED), HEADER_LENGTH);
     for (size_t i = 0; i < COUNT(headers); i++) {
-        struct record r = header_of(v, CODEC_STORED);
+        struct record r = header_of(f, CODEC_STORED);
         change_record(r, &headers[i]);
         test_case("%s", headers[i].name);
         header_must_be_refused(r, headers[i].why);
@@ -160,24 +160,24 @@ TEST(no_bytes_are_no_header) {
 }
 
 TEST(a_born_filter_has_no_items) {
-    struct value *v = small();
-    add_number(v->live, 1);
-    header_must_be_refused(header_of(v, CODEC_BORN), "it has items but all bits are zero");
+    struct filter *f = small();
+    add_number(f->live, 1);
+    header_must_be_refused(header_of(f, CODEC_BORN), "it has items but all bits are zero");
 }
 
 TEST(too_many_layers_are_refused) {
-    struct value *v = small();
-    struct chain honest = *v->live;
+    struct filter *f = small();
+    struct chain honest = *f->live;
     uint32_t most = honest.kind->layers_max;
-    struct filter *layers = calloc(most + 1, sizeof *layers);
+    struct layer *layers = calloc(most + 1, sizeof *layers);
     CHECK(layers != NULL);
     for (uint32_t i = 0; i <= most; i++)
         layers[i] = honest.layers[0];
 
-    v->live->layers = layers;
-    v->live->nlayers = most + 1;
-    struct record many = header_of(v, CODEC_STORED);
-    *v->live = honest;
+    f->live->layers = layers;
+    f->live->nlayers = most + 1;
+    struct record many = header_of(f, CODEC_STORED);
+    *f->live = honest;
     free(layers);
     header_must_be_refused(many, "there are too many layers");
 }
@@ -237,16 +237,16 @@ TEST(arrays_that_nobody_has_room_for_are_refused) {
         "", AT_LAYER2 + LAYER_BYTES, 8, UINT64_C(1) << 60, 0, NULL};
     struct record r = header_of(small(), CODEC_STORED);
     change_record(r, &vast);
-    struct value *v;
+    struct filter *f;
     uint64_t follows[2];
     const char *why;
-    CHECK_INT(codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why),
+    CHECK_INT(codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why),
               BLOOM_OK); /* legal somewhere: its user looks at the sizes first */
     uint64_t blocks = memory_blocks();
-    enum bloom_status status = chain_take_arrays(v->live);
-    bool bare = v->live->layers[0].bits == NULL && v->live->layers[1].bits == NULL;
+    enum bloom_status status = chain_take_arrays(f->live);
+    bool bare = f->live->layers[0].bits == NULL && f->live->layers[1].bits == NULL;
     CHECK_UINT(memory_blocks(), blocks);
-    value_free(v);
+    filter_free(f);
     CHECK_INT(status, BLOOM_NO_MEMORY);
     CHECK(bare);
 }
@@ -254,15 +254,15 @@ TEST(arrays_that_nobody_has_room_for_are_refused) {
 TEST(a_header_without_memory_leaves_nothing_behind) {
     struct record r = header_of(small(), CODEC_STORED);
     for (uint64_t allowed = 0; allowed < 3; allowed++) { /* chain, layers, value */
-        struct value *v = (struct value *)&r;
+        struct filter *f = (struct filter *)&r;
         uint64_t follows[2], blocks = memory_blocks();
         const char *why = NULL;
         memory_fail_after(allowed);
         CHECK_INT(
-            codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why),
+            codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why),
             BLOOM_NO_MEMORY);
         memory_never_fails();
-        CHECK(v == NULL);
+        CHECK(f == NULL);
         CHECK_STR(why, "there is not enough memory");
         CHECK_UINT(memory_blocks(), blocks);
     }

@@ -31,7 +31,7 @@ static void free_chain(void *c) {
 
 static struct chain *next_made(const struct chain_spec *spec, uint64_t capacity) {
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_new(spec, counting_memory(), &c), BLOOM_OK);
     test_defer(free_chain, c);
     CHECK_INT(chain_plan(c, capacity, &plan), BLOOM_OK);
@@ -40,37 +40,37 @@ static struct chain *next_made(const struct chain_spec *spec, uint64_t capacity)
 }
 
 /* Items 0 to live - 1 in the one chain, and 0 to next - 1 in the other. */
-static struct value *made(uint64_t live, uint64_t next) {
+static struct filter *made(uint64_t live, uint64_t next) {
     struct chain_spec spec = random_spec(0.01, 2), other = random_spec(0.001, 4);
     const struct bloom_memory *memory = counting_memory();
-    struct value *v = value_made(memory, &spec, 100);
-    CHECK_INT(chain_new(&other, memory, &v->next), BLOOM_OK);
-    struct filter plan;
-    CHECK_INT(chain_plan(v->next, 50, &plan), BLOOM_OK);
-    CHECK_INT(chain_grow(v->next, &plan), BLOOM_OK);
-    chain_fill(v->live, 0, live);
-    chain_fill(v->next, 0, next);
-    v->standing = rebuilding;
-    return v;
+    struct filter *f = value_made(memory, &spec, 100);
+    CHECK_INT(chain_new(&other, memory, &f->next), BLOOM_OK);
+    struct layer plan;
+    CHECK_INT(chain_plan(f->next, 50, &plan), BLOOM_OK);
+    CHECK_INT(chain_grow(f->next, &plan), BLOOM_OK);
+    chain_fill(f->live, 0, live);
+    chain_fill(f->next, 0, next);
+    f->standing = rebuilding;
+    return f;
 }
 
 /* Two small layers in each. */
-static struct value *small(void) {
-    struct value *v = made(0, 0);
-    chain_must_grow(v->live);
-    chain_must_grow(v->next);
-    return v;
+static struct filter *small(void) {
+    struct filter *f = made(0, 0);
+    chain_must_grow(f->live);
+    chain_must_grow(f->next);
+    return f;
 }
 
 static void header_must_be_refused(struct record r, const char *wanted) {
-    struct value *v = (struct value *)&r;
+    struct filter *f = (struct filter *)&r;
     uint64_t follows[2], blocks = memory_blocks();
     const char *why = "untouched";
     enum bloom_status status =
-        codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why);
+        codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
     CHECK_STR(why, wanted);
     CHECK_INT(status, BLOOM_CORRUPT);
-    CHECK(v == NULL);
+    CHECK(f == NULL);
     CHECK_UINT(memory_blocks(), blocks);
 }
 
@@ -79,20 +79,20 @@ static void header_must_be_refused(struct record r, const char *wanted) {
 TEST(a_rebuild_under_way_is_stored_with_both_chains) {
     static const uint64_t items[][2] = {{0, 0}, {0, 1}, {1, 0}, {90, 3000}, {5000, 10}};
     for (size_t i = 0; i < COUNT(items); i++) {
-        struct value *v = made(items[i][0], items[i][1]);
+        struct filter *f = made(items[i][0], items[i][1]);
         test_case("%llu and %llu items", (unsigned long long)items[i][0],
                   (unsigned long long)items[i][1]);
         uint64_t follows[2];
-        struct record header = header_of(v, CODEC_STORED);
-        struct value *read = value_read(header, follows);
+        struct record header = header_of(f, CODEC_STORED);
+        struct filter *read = value_read(header, follows);
         CHECK(read->next != NULL);
-        CHECK_UINT(follows[0], chain_bytes(v->live));
-        CHECK_UINT(follows[1], chain_bytes(v->next));
-        send_chunks(v->live, read->live, 500);
-        send_chunks(v->next, read->next, 700);
+        CHECK_UINT(follows[0], chain_bytes(f->live));
+        CHECK_UINT(follows[1], chain_bytes(f->next));
+        send_chunks(f->live, read->live, 500);
+        send_chunks(f->next, read->next, 700);
 
-        must_be_equal(read->live, v->live);
-        must_be_equal(read->next, v->next);
+        must_be_equal(read->live, f->live);
+        must_be_equal(read->next, f->next);
         chain_must_hold(read->live, 0, items[i][0]);
         chain_must_hold(read->next, 0, items[i][1]);
         struct record again = header_of(read, CODEC_STORED);
@@ -110,16 +110,16 @@ TEST(the_kinds_of_the_chains_may_differ) {
     const struct chain_spec *const specs[][2] = {
         {&foreign, &own}, {&own, &foreign}, {&foreign, &foreign}};
     for (size_t i = 0; i < COUNT(specs); i++) {
-        struct value *v = value_made(counting_memory(), specs[i][0], 100);
-        v->standing = rebuilding;
-        chain_fill(v->live, 0, 50);
-        struct value lent = *v;
+        struct filter *f = value_made(counting_memory(), specs[i][0], 100);
+        f->standing = rebuilding;
+        chain_fill(f->live, 0, 50);
+        struct filter lent = *f;
         lent.next = next_made(specs[i][1], 100);
         chain_fill(lent.next, 100, 50);
 
         uint64_t follows[2];
         test_case("case %zu", i);
-        struct value *read = value_read(header_of(&lent, CODEC_STORED), follows);
+        struct filter *read = value_read(header_of(&lent, CODEC_STORED), follows);
         CHECK(read->live->kind == specs[i][0]->kind);
         CHECK(read->next->kind == specs[i][1]->kind);
         send_chunks(lent.live, read->live, 500);
@@ -130,16 +130,16 @@ TEST(the_kinds_of_the_chains_may_differ) {
 }
 
 TEST(what_is_born_or_moved_is_the_live_chain_alone) {
-    struct value *v = made(0, 70), without = {.live = v->live};
-    without.standing = v->standing;
+    struct filter *f = made(0, 70), without = {.live = f->live};
+    without.standing = f->standing;
     for (enum codec_form form = CODEC_BORN; form <= CODEC_MOVED; form++) {
-        struct record header = header_of(v, form), bare = header_of(&without, form);
+        struct record header = header_of(f, form), bare = header_of(&without, form);
         test_case("form %d", form);
         CHECK_MEM(header.bytes, header.length, bare.bytes, bare.length);
         CHECK_UINT(load_u16(header.bytes + AT_CHAINS), 1);
 
         uint64_t follows[2];
-        struct value *read = value_read(header, follows);
+        struct filter *read = value_read(header, follows);
         CHECK(read->next == NULL);
         CHECK_UINT(follows[1], 0);
         CHECK_UINT(read->standing.rebuild_token,
@@ -149,51 +149,51 @@ TEST(what_is_born_or_moved_is_the_live_chain_alone) {
 
 /* A file that was cut may leave either of them so. */
 TEST(each_chain_may_be_partial) {
-    struct value *v = made(300, 300);
-    v->live->missing = 100;
-    v->next->missing = chain_bytes(v->next);
+    struct filter *f = made(300, 300);
+    f->live->missing = 100;
+    f->next->missing = chain_bytes(f->next);
     uint64_t follows[2];
-    struct value *read = value_read(header_of(v, CODEC_STORED), follows);
-    CHECK_UINT(follows[0], chain_bytes(v->live) - 100);
+    struct filter *read = value_read(header_of(f, CODEC_STORED), follows);
+    CHECK_UINT(follows[0], chain_bytes(f->live) - 100);
     CHECK_UINT(follows[1], 0);
-    send_chunks(v->live, read->live, 500);
-    CHECK_UINT(send_chunks(v->next, read->next, 500), 0);
+    send_chunks(f->live, read->live, 500);
+    CHECK_UINT(send_chunks(f->next, read->next, 500), 0);
     CHECK_UINT(read->live->missing, 100);
     CHECK_UINT(read->next->missing, chain_bytes(read->next));
-    v->live->missing = v->next->missing = 0;
+    f->live->missing = f->next->missing = 0;
 }
 
 TEST(a_header_with_two_chains_has_taken_no_arrays) {
-    struct value *v = made(1000, 1000), *read;
-    struct record header = header_of(v, CODEC_STORED);
+    struct filter *f = made(1000, 1000), *read;
+    struct record header = header_of(f, CODEC_STORED);
     uint64_t follows[2], bytes = memory_bytes();
     const char *why;
-    CHECK_INT(codec_read_header(header.bytes, header.length, v->live->memory, &read,
+    CHECK_INT(codec_read_header(header.bytes, header.length, f->live->memory, &read,
                                 follows, &why),
               BLOOM_OK);
     uint64_t taken = memory_bytes() - bytes;
-    value_free(read);
-    CHECK_UINT(taken, value_memory(v) - chain_bytes(v->live) - chain_bytes(v->next));
+    filter_free(read);
+    CHECK_UINT(taken, filter_memory(f) - chain_bytes(f->live) - chain_bytes(f->next));
 }
 
 /* ---- chunks and growths find their chain ---- */
 
 TEST(chunks_and_growths_of_one_chain_are_refused_by_the_other) {
-    struct value *v = made(50, 40);
+    struct filter *f = made(50, 40);
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    struct filter plan;
+    struct layer plan;
     const char *why;
-    CHECK_UINT(v->live->nlayers, v->next->nlayers);
-    chunk_must_be_refused(v->live, chunk_by_hand(v->next, 0, 0, 1, 8),
+    CHECK_UINT(f->live->nlayers, f->next->nlayers);
+    chunk_must_be_refused(f->live, chunk_by_hand(f->next, 0, 0, 1, 8),
                           "it is of another filter, or of another generation of this one");
-    chunk_must_be_refused(v->next, chunk_by_hand(v->live, 0, 0, 1, 8),
+    chunk_must_be_refused(f->next, chunk_by_hand(f->live, 0, 0, 1, 8),
                           "it is of another filter, or of another generation of this one");
 
-    codec_write_growth(v->next, CODEC_NEXT, growth);
-    v->live->nlayers--; /* so that it is the number that fits */
+    codec_write_growth(f->next, CODEC_NEXT, growth);
+    f->live->nlayers--; /* so that it is the number that fits */
     enum bloom_status status =
-        codec_read_growth(v->live, CODEC_LIVE, growth, sizeof growth, &plan, &why);
-    v->live->nlayers++;
+        codec_read_growth(f->live, CODEC_LIVE, growth, sizeof growth, &plan, &why);
+    f->live->nlayers++;
     CHECK_INT(status, BLOOM_CORRUPT);
     CHECK_STR(why, "it is of another filter, or another growth of this one");
 }
@@ -240,10 +240,10 @@ static const struct change headers[] = {
 };
 
 TEST(every_malformed_second_chain_is_refused_with_its_reason) {
-    struct value *v = small();
-    CHECK_UINT(codec_header_length(v, CODEC_STORED), BOTH_LENGTH);
+    struct filter *f = small();
+    CHECK_UINT(codec_header_length(f, CODEC_STORED), BOTH_LENGTH);
     for (size_t i = 0; i < COUNT(headers); i++) {
-        struct record r = header_of(v, CODEC_STORED);
+        struct record r = header_of(f, CODEC_STORED);
         change_record(r, &headers[i]);
         test_case("%s", headers[i].name);
         header_must_be_refused(r, headers[i].why);
@@ -262,9 +262,9 @@ TEST(every_shortened_header_with_two_chains_is_refused) {
 
 /* Without a second chain the token is the one of the last rebuild: that is no mistake. */
 TEST(a_token_without_a_second_chain_is_kept) {
-    struct value *v = small(), without = {.live = v->live, .standing = rebuilding};
+    struct filter *f = small(), without = {.live = f->live, .standing = rebuilding};
     uint64_t follows[2];
-    struct value *read = value_read(header_of(&without, CODEC_STORED), follows);
+    struct filter *read = value_read(header_of(&without, CODEC_STORED), follows);
     CHECK(read->next == NULL);
     CHECK_UINT(read->standing.rebuild_token, rebuilding.rebuild_token);
 }
@@ -275,16 +275,16 @@ TEST(two_chains_without_memory_leave_nothing_behind) {
     struct record r = header_of(small(), CODEC_STORED);
     /* chain and layers of either, value */
     for (uint64_t allowed = 0; allowed < 5; allowed++) {
-        struct value *v = (struct value *)&r;
+        struct filter *f = (struct filter *)&r;
         uint64_t follows[2], blocks = memory_blocks();
         const char *why = NULL;
         memory_fail_after(allowed);
         enum bloom_status status =
-            codec_read_header(r.bytes, r.length, counting_memory(), &v, follows, &why);
+            codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
         memory_never_fails();
         test_case("%llu requests", (unsigned long long)allowed);
         CHECK_INT(status, BLOOM_NO_MEMORY);
-        CHECK(v == NULL);
+        CHECK(f == NULL);
         CHECK_STR(why, "there is not enough memory");
         CHECK_UINT(memory_blocks(), blocks);
     }

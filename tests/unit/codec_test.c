@@ -23,7 +23,7 @@ static const struct standing something = {
     .rebuild_received = 123456789,
 };
 
-static struct value *made(double error, uint32_t expansion, uint64_t capacity) {
+static struct filter *made(double error, uint32_t expansion, uint64_t capacity) {
     struct chain_spec spec = random_spec(error, expansion);
     return value_made(counting_memory(), &spec, capacity);
 }
@@ -45,48 +45,48 @@ TEST(a_stored_filter_comes_back_with_everything) {
     static const uint32_t expansions[] = {1, 2, 10};
     for (size_t n = 0; n < COUNT(items); n++)
         for (size_t x = 0; x < COUNT(expansions); x++) {
-            struct value *v = made(0.01, expansions[x], 1000);
+            struct filter *f = made(0.01, expansions[x], 1000);
             test_case("%llu items, expansion %u", (unsigned long long)items[n],
                       expansions[x]);
-            chain_fill(v->live, 0, items[n]);
-            v->standing = something;
+            chain_fill(f->live, 0, items[n]);
+            f->standing = something;
 
             uint64_t follows[2];
-            struct value *read = value_read(header_of(v, CODEC_STORED), follows);
-            CHECK_UINT(follows[0], chain_bytes(v->live));
-            send_chunks(v->live, read->live, 4096);
-            must_be_equal(read->live, v->live);
+            struct filter *read = value_read(header_of(f, CODEC_STORED), follows);
+            CHECK_UINT(follows[0], chain_bytes(f->live));
+            send_chunks(f->live, read->live, 4096);
+            must_be_equal(read->live, f->live);
             standings_must_be_equal(&read->standing, &something);
             chain_must_hold(read->live, 0, items[n]);
         }
 }
 
 TEST(a_header_has_taken_no_arrays) {
-    struct value *v = made(0.01, 2, 1000000), *read;
-    struct record header = header_of(v, CODEC_STORED);
+    struct filter *f = made(0.01, 2, 1000000), *read;
+    struct record header = header_of(f, CODEC_STORED);
     uint64_t follows[2], bytes = memory_bytes();
     const char *why;
-    CHECK_INT(codec_read_header(header.bytes, header.length, v->live->memory, &read,
+    CHECK_INT(codec_read_header(header.bytes, header.length, f->live->memory, &read,
                                 follows, &why),
               BLOOM_OK);
     uint64_t taken = memory_bytes() - bytes;
     bool bare = read->live->layers[0].bits == NULL;
-    value_free(read);
+    filter_free(read);
     CHECK(bare);
-    CHECK_UINT(taken, value_memory(v) - chain_bytes(v->live));
+    CHECK_UINT(taken, filter_memory(f) - chain_bytes(f->live));
 }
 
 TEST(what_was_stored_is_partial_until_its_last_byte_has_come) {
-    struct value *v = made(0.01, 2, 100);
-    chain_fill(v->live, 0, 1000);
-    uint64_t follows[2], total = chain_bytes(v->live), next = 0;
-    struct value *read = value_read(header_of(v, CODEC_STORED), follows);
+    struct filter *f = made(0.01, 2, 100);
+    chain_fill(f->live, 0, 1000);
+    uint64_t follows[2], total = chain_bytes(f->live), next = 0;
+    struct filter *read = value_read(header_of(f, CODEC_STORED), follows);
     unsigned char buffer[100];
 
     CHECK_UINT(read->live->missing, total);
     while (next < total) {
         CHECK(!denies(read));
-        size_t length = codec_write_chunk(v->live, next, buffer, sizeof buffer, &next);
+        size_t length = codec_write_chunk(f->live, next, buffer, sizeof buffer, &next);
         chunk_must_be_read(read->live, (struct record){buffer, length});
         CHECK_UINT(read->live->missing, total - next);
     }
@@ -94,19 +94,19 @@ TEST(what_was_stored_is_partial_until_its_last_byte_has_come) {
 }
 
 TEST(a_born_filter_is_complete_at_once) {
-    struct value *v = made(0.001, 4, 12345);
-    v->standing = something;
+    struct filter *f = made(0.001, 4, 12345);
+    f->standing = something;
     uint64_t follows[2];
-    struct value *read = value_read(header_of(v, CODEC_BORN), follows);
+    struct filter *read = value_read(header_of(f, CODEC_BORN), follows);
     CHECK_UINT(follows[0], 0);
     CHECK(denies(read));
-    must_be_equal(read->live, v->live);
+    must_be_equal(read->live, f->live);
     standings_must_be_equal(&read->standing, &something);
 }
 
 static void grow_both(struct chain *master, struct chain *replica) {
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    struct filter plan;
+    struct layer plan;
     const char *why;
     chain_must_grow(master);
     codec_write_growth(master, CODEC_LIVE, growth);
@@ -118,49 +118,49 @@ static void grow_both(struct chain *master, struct chain *replica) {
 
 /* How a replica gets a filter: born, then the adds that changed something, and growth. */
 TEST(a_born_filter_that_follows_its_masters_effects_is_equal) {
-    struct value *v = made(0.01, 2, 100);
+    struct filter *f = made(0.01, 2, 100);
     uint64_t follows[2];
-    struct value *replica = value_read(header_of(v, CODEC_BORN), follows);
+    struct filter *replica = value_read(header_of(f, CODEC_BORN), follows);
     for (uint64_t i = 0; i < 5000; i++) {
         unsigned char room[ITEM_ROOM];
         struct item item = item_number(i, room);
         uint8_t added;
-        if (chain_add(v->live, &item, 1, &added, CHAIN_STOP) == 0) {
-            grow_both(v->live, replica->live);
+        if (chain_add(f->live, &item, 1, &added, CHAIN_STOP) == 0) {
+            grow_both(f->live, replica->live);
             i--;
         } else if (added)
             CHECK(add_number(replica->live, i));
     }
-    CHECK(v->live->nlayers == 6);
-    must_be_equal(replica->live, v->live);
+    CHECK(f->live->nlayers == 6);
+    must_be_equal(replica->live, f->live);
 }
 
 TEST(a_moved_filter_arrives_as_a_plain_one) {
-    struct value *v = made(0.01, 2, 100);
+    struct filter *f = made(0.01, 2, 100);
     struct standing plain = {.state = STATE_PLAIN};
-    chain_fill(v->live, 0, 500);
-    v->standing = something;
-    v->standing.state = 77;
+    chain_fill(f->live, 0, 500);
+    f->standing = something;
+    f->standing.state = 77;
 
     uint64_t follows[2];
-    struct value *read = value_read(header_of(v, CODEC_MOVED), follows);
+    struct filter *read = value_read(header_of(f, CODEC_MOVED), follows);
     standings_must_be_equal(&read->standing, &plain);
     CHECK(!denies(read));
-    send_chunks(v->live, read->live, 1000);
+    send_chunks(f->live, read->live, 1000);
     CHECK(denies(read));
-    must_be_equal(read->live, v->live);
+    must_be_equal(read->live, f->live);
 }
 
 /* A later version's state could mean that not all items are in it. */
 TEST(an_unknown_state_is_kept_and_denies_nothing) {
-    struct value *v = made(0.01, 2, 100);
-    v->standing = something;
+    struct filter *f = made(0.01, 2, 100);
+    f->standing = something;
     for (unsigned state = 1; state < 256; state += 127) {
-        v->standing.state = (uint8_t)state;
+        f->standing.state = (uint8_t)state;
         uint64_t follows[2];
-        struct record header = header_of(v, CODEC_STORED);
-        struct value *read = value_read(header, follows);
-        send_chunks(v->live, read->live, 1000);
+        struct record header = header_of(f, CODEC_STORED);
+        struct filter *read = value_read(header, follows);
+        send_chunks(f->live, read->live, 1000);
         CHECK_UINT(read->live->missing, 0);
         CHECK(!denies(read));
 
@@ -171,8 +171,8 @@ TEST(an_unknown_state_is_kept_and_denies_nothing) {
 
 /* With its sections, which a filter loses when it passes through this version. */
 TEST(sections_that_may_be_skipped_are) {
-    struct value *v = made(0.01, 2, 100);
-    struct record plain = header_of(v, CODEC_STORED);
+    struct filter *f = made(0.01, 2, 100);
+    struct record plain = header_of(f, CODEC_STORED);
     struct record r = record_of(NULL, plain.length + 3 * 8 + 5 + 1);
     record_defer(r);
     memset(r.bytes, 0xAA, r.length);
@@ -184,7 +184,7 @@ TEST(sections_that_may_be_skipped_are) {
     store_u32(at + 21, 1), store_u32(at + 25, 1);
 
     uint64_t follows[2];
-    struct value *read = value_read(r, follows);
+    struct filter *read = value_read(r, follows);
     read->live->missing = 0; /* so that the same bytes follow */
     struct record again = header_of(read, CODEC_STORED);
     CHECK_MEM(again.bytes, again.length, plain.bytes, plain.length);
@@ -193,18 +193,18 @@ TEST(sections_that_may_be_skipped_are) {
 /* ---- partial filters ---- */
 
 TEST(a_partial_filter_travels_as_a_partial_one) {
-    struct value *v = made(0.01, 2, 100);
-    chain_fill(v->live, 0, 1000);
-    uint64_t total = chain_bytes(v->live);
+    struct filter *f = made(0.01, 2, 100);
+    chain_fill(f->live, 0, 1000);
+    uint64_t total = chain_bytes(f->live);
     for (uint64_t present = 0; present <= total; present += total / 7) {
         uint64_t follows[2];
         unsigned char *buffer = malloc((size_t)total + CODEC_CHUNK_HEADER);
         CHECK(buffer != NULL);
-        struct value *half = value_read(header_of(v, CODEC_STORED), follows), *read;
+        struct filter *half = value_read(header_of(f, CODEC_STORED), follows), *read;
         uint64_t at = 0;
         while (at < present) {
             size_t room = CODEC_CHUNK_HEADER + (size_t)(present - at);
-            size_t length = codec_write_chunk(v->live, at, buffer, room, &at);
+            size_t length = codec_write_chunk(f->live, at, buffer, room, &at);
             chunk_must_be_read(half->live, (struct record){buffer, length});
         }
         free(buffer);
@@ -224,18 +224,18 @@ TEST(a_partial_filter_travels_as_a_partial_one) {
 TEST(forged_counts_of_items_do_not_break_saving_and_loading) {
     static const uint64_t counts[] = {1, UINT32_MAX, CHAIN_ITEMS_MAX - 1, CHAIN_ITEMS_MAX};
     for (size_t i = 0; i < COUNT(counts); i++) {
-        struct value *v = made(0.01, 2, 10);
-        chain_must_grow(v->live);
+        struct filter *f = made(0.01, 2, 10);
+        chain_must_grow(f->live);
         test_case("%llu items", (unsigned long long)counts[i]);
-        v->live->layers[0].items = v->live->layers[1].items = counts[i];
+        f->live->layers[0].items = f->live->layers[1].items = counts[i];
         for (uint64_t n = 0; n < 10; n++)
-            add_number(v->live, n);
-        CHECK_STR(chain_flaw(v->live), NULL);
+            add_number(f->live, n);
+        CHECK_STR(chain_flaw(f->live), NULL);
 
         uint64_t follows[2];
-        struct value *read = value_read(header_of(v, CODEC_STORED), follows);
-        send_chunks(v->live, read->live, 4096);
-        must_be_equal(read->live, v->live);
+        struct filter *read = value_read(header_of(f, CODEC_STORED), follows);
+        send_chunks(f->live, read->live, 4096);
+        must_be_equal(read->live, f->live);
         chain_must_hold(read->live, 0, 10);
     }
 }
@@ -260,17 +260,17 @@ TEST(no_header_of_redisbloom_looks_like_ours) {
 }
 
 TEST(a_growth_record_is_the_last_layer_without_its_items) {
-    struct value *v = made(0.01, 2, 100);
-    chain_fill(v->live, 0, 2000);
+    struct filter *f = made(0.01, 2, 100);
+    chain_fill(f->live, 0, 2000);
     unsigned char growth[CODEC_GROWTH_LENGTH];
-    struct filter plan, *last = &v->live->layers[v->live->nlayers - 1];
+    struct layer plan, *last = &f->live->layers[f->live->nlayers - 1];
     const char *why = "untouched";
-    codec_write_growth(v->live, CODEC_LIVE, growth);
+    codec_write_growth(f->live, CODEC_LIVE, growth);
 
-    v->live->nlayers--;
+    f->live->nlayers--;
     enum bloom_status status =
-        codec_read_growth(v->live, CODEC_LIVE, growth, sizeof growth, &plan, &why);
-    v->live->nlayers++;
+        codec_read_growth(f->live, CODEC_LIVE, growth, sizeof growth, &plan, &why);
+    f->live->nlayers++;
     CHECK_INT(status, BLOOM_OK);
     CHECK_STR(why, NULL);
     CHECK(last->items > 0);
@@ -278,6 +278,6 @@ TEST(a_growth_record_is_the_last_layer_without_its_items) {
     CHECK(plan.bits == NULL);
     CHECK_UINT(plan.bytes, last->bytes);
     CHECK_UINT(plan.capacity, last->capacity);
-    CHECK(plan.error == last->error && plan.model == last->model);
-    CHECK(plan.probes == last->probes && plan.sectors == last->sectors);
+    CHECK(plan.error == last->error && plan.parameter == last->parameter);
+    CHECK(plan.probes == last->probes && plan.variant == last->variant);
 }

@@ -27,10 +27,10 @@ void record_defer(struct record r) {
     test_defer(free_bytes, r.bytes);
 }
 
-struct record header_of(const struct value *v, enum codec_form form) {
-    struct record r = record_of(NULL, codec_header_length(v, form));
+struct record header_of(const struct filter *f, enum codec_form form) {
+    struct record r = record_of(NULL, codec_header_length(f, form));
     record_defer(r);
-    codec_write_header(v, form, r.bytes);
+    codec_write_header(f, form, r.bytes);
     return r;
 }
 
@@ -56,35 +56,35 @@ void change_record(struct record r, const struct change *change) {
         at[i] = (unsigned char)(change->value >> (8 * i));
 }
 
-static void free_value(void *v) {
-    value_free(v);
+static void free_value(void *f) {
+    filter_free(f);
 }
 
-struct value *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
-                         uint64_t capacity) {
+struct filter *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
+                          uint64_t capacity) {
     struct chain *c;
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_new(spec, memory, &c), BLOOM_OK);
-    struct value *v = value_new(c);
-    CHECK(v != NULL);
-    test_defer(free_value, v);
+    struct filter *f = filter_new(c);
+    CHECK(f != NULL);
+    test_defer(free_value, f);
     CHECK_INT(chain_plan(c, capacity, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
-    return v;
+    return f;
 }
 
-struct value *value_read(struct record header, uint64_t follows[2]) {
-    struct value *v;
+struct filter *value_read(struct record header, uint64_t follows[2]) {
+    struct filter *f;
     const char *why = "untouched";
     enum bloom_status status = codec_read_header(header.bytes, header.length,
-                                                 counting_memory(), &v, follows, &why);
+                                                 counting_memory(), &f, follows, &why);
     CHECK_STR(why, NULL);
     CHECK_INT(status, BLOOM_OK);
-    test_defer(free_value, v);
-    CHECK_STR(chain_flaw(v->live), NULL);
-    if (v->next) CHECK_STR(chain_flaw(v->next), NULL);
-    CHECK_INT(value_take_arrays(v), BLOOM_OK);
-    return v;
+    test_defer(free_value, f);
+    CHECK_STR(chain_flaw(f->live), NULL);
+    if (f->next) CHECK_STR(chain_flaw(f->next), NULL);
+    CHECK_INT(filter_take_arrays(f), BLOOM_OK);
+    return f;
 }
 
 /* Returns whether the chunk brought anything. */
@@ -139,8 +139,8 @@ size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
     }
 }
 
-bool denies(const struct value *v) {
+bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&v->standing, v->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
 }

@@ -63,7 +63,7 @@ void record_free(struct record r);
 void record_defer(struct record r); /* freed when the test ends */
 
 /* Freed when the test ends. */
-struct record header_of(const struct value *v, enum codec_form form);
+struct record header_of(const struct filter *f, enum codec_form form);
 
 /* A chunk made by hand: `n` bytes of `fill` after the zeros. Freed when the test ends. */
 struct record chunk_by_hand(const struct chain *c, uint64_t offset, uint64_t zeros,
@@ -81,14 +81,14 @@ struct change {
 void change_record(struct record r, const struct change *change);
 
 /* A value around a chain of the spec with one layer; freed when the test ends. */
-struct value *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
-                         uint64_t capacity);
+struct filter *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
+                          uint64_t capacity);
 
 /* Whether EXISTS may say 0. */
-bool denies(const struct value *v);
+bool denies(const struct filter *f);
 
 /* What the header says, with arrays, freed when the test ends. Fails if it is refused. */
-struct value *value_read(struct record header, uint64_t follows[2]);
+struct filter *value_read(struct record header, uint64_t follows[2]);
 
 /* Reads a chunk that must be good; returns the offset after it. */
 uint64_t chunk_must_be_read(struct chain *to, struct record chunk);

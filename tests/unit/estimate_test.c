@@ -15,7 +15,8 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "random.h"
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -23,22 +24,14 @@
 static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
                                            &kind_valkeybloom};
 
-/* Numbers that are the same in every run (splitmix64, see model.c). */
-static uint64_t fixed_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
     struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
     if (kind == &kind_redisbloom) spec.parameter = expansion;
     if (kind != &kind_redisbloom)
-        spec.secret = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)
-        spec.secret2 = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret2 = (struct secret){random_next(state), random_next(state)};
     kind->complete(&spec);
     return spec;
 }
@@ -52,14 +45,14 @@ static struct chain *made(const struct kind *kind, double error, uint32_t expans
 
 /* ---- by hand ---- */
 
-static struct estimate counted(const struct kind *kind, const struct filter *f) {
-    return estimate_layer(kind, f, UINT64_MAX);
+static struct estimate counted(const struct kind *kind, const struct layer *layer) {
+    return estimate_layer(kind, layer, UINT64_MAX);
 }
 
-static struct filter lines_of(unsigned char *bits, uint64_t bytes, uint16_t probes,
-                              uint16_t sectors) {
-    return (struct filter){
-        .bits = bits, .bytes = bytes, .probes = probes, .sectors = sectors};
+static struct layer lines_of(unsigned char *bits, uint64_t bytes, uint16_t probes,
+                             uint16_t sectors) {
+    return (struct layer){
+        .bits = bits, .bytes = bytes, .probes = probes, .variant = sectors};
 }
 
 TEST(a_line_passes_by_the_ones_in_each_of_its_sectors) {
@@ -67,16 +60,16 @@ TEST(a_line_passes_by_the_ones_in_each_of_its_sectors) {
     for (unsigned w = 0; w < 8; w++) /* w + 1 bits in word w */
         store_u64(line + 8 * w, (UINT64_C(1) << (w + 1)) - 1);
 
-    struct filter eighths = lines_of(line, sizeof line, 1, 8);
+    struct layer eighths = lines_of(line, sizeof line, 1, 8);
     struct estimate e = counted(&kind_lines, &eighths);
     CHECK_NEAR(e.error, 40320 * 0x1p-48, 1e-25); /* 1*2*...*8 of 64^8 */
     CHECK_NEAR(e.fill, 36 / 512.0, 0);
     CHECK_UINT(e.bits, 512);
 
-    struct filter quarters = lines_of(line, sizeof line, 1, 4);
+    struct layer quarters = lines_of(line, sizeof line, 1, 4);
     CHECK_NEAR(counted(&kind_lines, &quarters).error, 3 * 7 * 11 * 15 * 0x1p-28, 1e-17);
 
-    struct filter halves = lines_of(line, sizeof line, 1, 2);
+    struct layer halves = lines_of(line, sizeof line, 1, 2);
     CHECK_NEAR(counted(&kind_lines, &halves).error, 10 * 26 * 0x1p-16, 1e-14);
 }
 
@@ -85,8 +78,8 @@ TEST(a_layer_of_lines_passes_as_its_lines_do_on_average_once_for_each_probe) {
     memset(lines + LINE_BYTES, 0xff, LINE_BYTES);
 
     for (uint16_t probes = 1; probes <= 4; probes++) {
-        struct filter f = lines_of(lines, sizeof lines, probes, 8);
-        CHECK_NEAR(counted(&kind_lines, &f).error, pow(0.25, probes), 0);
+        struct layer layer = lines_of(lines, sizeof lines, probes, 8);
+        CHECK_NEAR(counted(&kind_lines, &layer).error, pow(0.25, probes), 0);
     }
 }
 
@@ -95,22 +88,22 @@ TEST(a_line_with_an_empty_sector_passes_nobody) {
     memset(line, 0xff, sizeof line);
     memset(line + 24, 0, 8);
 
-    struct filter f = lines_of(line, sizeof line, 1, 8);
-    CHECK(counted(&kind_lines, &f).error == 0);
+    struct layer layer = lines_of(line, sizeof line, 1, 8);
+    CHECK(counted(&kind_lines, &layer).error == 0);
 }
 
 TEST(a_foreign_layer_passes_by_its_share_of_ones_once_for_each_probe) {
     unsigned char bytes[11] = {0xff, 0x01, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x9};
 
     for (size_t k = 1; k < COUNT(kinds); k++) {
-        struct filter f = {.bits = bytes, .bytes = 11, .probes = 3};
-        struct estimate e = counted(kinds[k], &f);
+        struct layer layer = {.bits = bytes, .bytes = 11, .probes = 3};
+        struct estimate e = counted(kinds[k], &layer);
         CHECK_NEAR(e.fill, 15 / 88.0, 0);
         CHECK_NEAR(e.error, pow(15 / 88.0, 3), 1e-18);
         CHECK_UINT(e.bits, 88);
 
-        f.bytes = 1;
-        CHECK_NEAR(counted(kinds[k], &f).error, 1, 0);
+        layer.bytes = 1;
+        CHECK_NEAR(counted(kinds[k], &layer).error, 1, 0);
     }
 }
 
@@ -125,8 +118,9 @@ TEST(of_an_old_foreign_layer_only_the_bits_below_its_power_of_two_count) {
 
     for (size_t i = 0; i < COUNT(table); i++) {
         test_case("n2 %u", table[i].n2);
-        struct filter f = {.bits = bytes, .bytes = 8, .probes = 2, .sectors = table[i].n2};
-        struct estimate e = counted(&kind_redisbloom, &f);
+        struct layer layer = {
+            .bits = bytes, .bytes = 8, .probes = 2, .variant = table[i].n2};
+        struct estimate e = counted(&kind_redisbloom, &layer);
         CHECK_NEAR(e.fill, table[i].fill, 0);
         CHECK_NEAR(e.error, table[i].fill * table[i].fill, 0);
         CHECK_UINT(e.bits, UINT64_C(1) << table[i].n2);
@@ -166,7 +160,7 @@ TEST(a_chain_without_layers_errs_never) {
 #define WORDS 3
 struct words {
     struct chain chain;
-    struct filter layers[WORDS];
+    struct layer layers[WORDS];
     unsigned char bits[WORDS][8];
 };
 
@@ -175,7 +169,7 @@ static void words_make(struct words *w, const uint64_t bits[WORDS], uint16_t pro
         .chain = {.kind = &kind_valkeybloom, .nlayers = WORDS, .layers = w->layers}};
     for (unsigned i = 0; i < WORDS; i++) {
         store_u64(w->bits[i], bits[i]);
-        w->layers[i] = (struct filter){.bits = w->bits[i], .bytes = 8, .probes = probes};
+        w->layers[i] = (struct layer){.bits = w->bits[i], .bytes = 8, .probes = probes};
     }
 }
 
@@ -218,7 +212,7 @@ TEST(nothing_but_the_bits_counts) {
 static struct chain *chain_of_equal_layers(const struct kind *kind, uint32_t nlayers,
                                            unsigned char *bits, uint64_t bytes) {
     struct chain *c = calloc(1, sizeof *c);
-    struct filter *layers = calloc(nlayers, sizeof *layers);
+    struct layer *layers = calloc(nlayers, sizeof *layers);
     if (!c || !layers) abort();
     test_defer(free, c);
     test_defer(free, layers);
@@ -280,8 +274,8 @@ TEST(nothing_is_read_outside_of_a_layer) {
             unsigned char *bits = malloc((size_t)bytes);
             if (!bits) abort();
             memset(bits, 0xff, (size_t)bytes);
-            struct filter f = {.bits = bits, .bytes = bytes, .probes = 7};
-            struct estimate e = estimate_layer(&kind_valkeybloom, &f, some[i]);
+            struct layer layer = {.bits = bits, .bytes = bytes, .probes = 7};
+            struct estimate e = estimate_layer(&kind_valkeybloom, &layer, some[i]);
             free(bits);
 
             test_case("%llu of %llu bytes", (unsigned long long)some[i],
@@ -298,8 +292,9 @@ TEST(a_sample_is_spread_over_the_whole_layer) {
     unsigned char *bits = zeros(bytes);
     for (uint64_t at = 0; at < bytes; at += part) {
         memset(bits + at, 0xff, (size_t)part);
-        struct filter f = lines_of(bits, bytes, 1, 8);
-        CHECK_NEAR(estimate_layer(&kind_lines, &f, ESTIMATE_LAYER_BYTES).fill, 1 / 8.0, 0);
+        struct layer layer = lines_of(bits, bytes, 1, 8);
+        CHECK_NEAR(estimate_layer(&kind_lines, &layer, ESTIMATE_LAYER_BYTES).fill, 1 / 8.0,
+                   0);
         memset(bits + at, 0, (size_t)part);
     }
 }
@@ -328,21 +323,21 @@ static struct truth truth_of(double sum, double squares, double n, unsigned prob
                           mean > 0 ? probes * sqrt(fmax(variance, 0)) / mean : 0};
 }
 
-static struct truth truth_of_lines(const struct filter *f) {
+static struct truth truth_of_lines(const struct layer *layer) {
     double sum = 0, squares = 0;
-    for (uint64_t at = 0; at < f->bytes; at += LINE_BYTES) {
-        double pass = line_passes(f->bits + at, f->sectors);
+    for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES) {
+        double pass = line_passes(layer->bits + at, layer->variant);
         sum += pass;
         squares += pass * pass;
     }
-    return truth_of(sum, squares, (double)(f->bytes / LINE_BYTES), f->probes);
+    return truth_of(sum, squares, (double)(layer->bytes / LINE_BYTES), layer->probes);
 }
 
-static struct truth truth_of_bits(const struct filter *f) {
+static struct truth truth_of_bits(const struct layer *layer) {
     double set = 0;
-    for (uint64_t i = 0; i < f->bytes; i++)
-        set += __builtin_popcount(f->bits[i]);
-    return truth_of(set, set, 8.0 * (double)f->bytes, f->probes);
+    for (uint64_t i = 0; i < layer->bytes; i++)
+        set += __builtin_popcount(layer->bits[i]);
+    return truth_of(set, set, 8.0 * (double)layer->bytes, layer->probes);
 }
 
 /* Of a sample of a layer, as a part of the error: 0 if all of it is counted. */
@@ -382,10 +377,11 @@ static void fill_over(struct chain *c, uint64_t first, uint64_t end) {
     }
 }
 
-static double model_error(const struct filter *f, const struct kind *kind, uint64_t items) {
-    struct geometry g = {f->probes, f->sectors, f->bytes / LINE_BYTES};
+static double model_error(const struct layer *layer, const struct kind *kind,
+                          uint64_t items) {
+    struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
-    return sizing_textbook_error(8.0 * (double)f->bytes / (double)items, f->probes);
+    return sizing_textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
 }
 
 /* Foreign kinds make all places of two hashes. A stranger whose hashes come out as a

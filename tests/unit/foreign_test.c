@@ -3,11 +3,11 @@
  * that they never deny what they accepted. That all of it is the products' own is shown on
  * their files: integration/compatibility/fixture_test.c. */
 #include "chain.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
+#include "kinds/redisbloom/redisbloom.h"
 #include "sizing.h"
-#include "valkeybloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,10 +116,10 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
     CHECK_INT(redisbloom_add_link(c, &link, &why), BLOOM_OK);
     CHECK_INT(redisbloom_finish(c, &head, &why), BLOOM_OK);
 
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     CHECK_UINT(plan.bytes, 32768);
-    CHECK_UINT(plan.sectors, 18);
+    CHECK_UINT(plan.variant, 18);
     CHECK_UINT(plan.capacity, 10917);
     CHECK_UINT(plan.probes, 17);
     CHECK(plan.error == 9.765625e-06);
@@ -128,7 +128,7 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
 
 TEST(a_rate_that_can_be_halved_no_more_ends_the_growth) {
     struct chain *c = made(&kind_redisbloom, 0.01, 1, 1);
-    struct filter plan;
+    struct layer plan;
     enum bloom_status status;
     while ((status = chain_plan(c, 0, &plan)) == BLOOM_OK)
         CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
@@ -177,7 +177,7 @@ TEST(a_rate_that_valkeybloom_would_not_give_is_a_flaw) {
     chain_must_grow(c);
     CHECK_STR(chain_flaw(c), NULL);
 
-    c->layers[1].error = c->layers[1].model = 0.5;
+    c->layers[1].error = c->layers[1].parameter = 0.5;
 
     CHECK_STR(chain_flaw(c), "the error rate of a layer doesn't follow from its number");
 }
@@ -230,7 +230,7 @@ TEST(growing_a_foreign_filter_without_memory_changes_nothing) {
         chain_fill(c, 0, 10);
         for (uint64_t granted = 0; granted < 2; granted++) {
             struct snapshot before = snapshot_of(c);
-            struct filter plan;
+            struct layer plan;
             CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
             memory_fail_after(granted);
             CHECK_INT(chain_grow(c, &plan), BLOOM_NO_MEMORY);
@@ -243,7 +243,7 @@ TEST(growing_a_foreign_filter_without_memory_changes_nothing) {
 TEST(a_foreign_filter_that_would_be_too_large_is_refused) {
     for (size_t k = 0; k < COUNT(foreign); k++) {
         struct chain_spec spec = foreign_spec(foreign[k], 0.01, UINT32_MAX);
-        struct filter plan;
+        struct layer plan;
         struct chain *c = chain_made(counting_memory(), &spec, 1);
         test_case("%s", foreign[k]->name);
         c->layers[0].capacity = UINT64_C(1) << 60; /* as if it had grown so far */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines_loops_test.c - every form of the loops equals the one in plain C: the same
  * hashes, the same answers, the same bytes. */
-#include "kinds/lines_loops.h"
+#include "kinds/lines/lines_loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +28,26 @@ static void free_bits(void *bits) {
 }
 
 /* A layer of any shape, its array at any address. */
-static struct filter random_layer(void) {
+static struct layer random_layer(void) {
     static const uint16_t sectors[] = {2, 4, 8};
-    struct filter f = {
+    struct layer layer = {
         .bytes = 64 * (1 + random_below(random_below(2) ? 3 : 200)),
         .probes = (uint16_t)(1 + random_below(4)),
-        .sectors = sectors[random_below(3)],
+        .variant = sectors[random_below(3)],
     };
-    unsigned char *block = calloc(1, (size_t)f.bytes + 64);
+    unsigned char *block = calloc(1, (size_t)layer.bytes + 64);
     CHECK(block != NULL);
     test_defer(free_bits, block);
-    f.bits = block + random_below(64);
-    return f;
+    layer.bits = block + random_below(64);
+    return layer;
 }
 
-static struct filter copy_of(const struct filter *f) {
-    struct filter copy = *f;
-    copy.bits = malloc((size_t)f->bytes);
+static struct layer copy_of(const struct layer *layer) {
+    struct layer copy = *layer;
+    copy.bits = malloc((size_t)layer->bytes);
     CHECK(copy.bits != NULL);
     test_defer(free_bits, copy.bits);
-    memcpy(copy.bits, f->bits, (size_t)f->bytes);
+    memcpy(copy.bits, layer->bits, (size_t)layer->bytes);
     return copy;
 }
 
@@ -88,8 +88,8 @@ TEST(every_form_hashes_alike) {
             items[i] = (struct item){bytes, length};
         }
         lines_plain.hash(&secret, items, n, plain);
-        for (size_t f = 0; f < nforms; f++) {
-            forms[f]->hash(&secret, items, n, other);
+        for (size_t layer = 0; layer < nforms; layer++) {
+            forms[layer]->hash(&secret, items, n, other);
             for (size_t i = 0; i < n; i++)
                 CHECK_UINT(other[i].x, plain[i].x);
         }
@@ -104,8 +104,8 @@ TEST(every_form_sets_the_same_bits_and_says_so) {
     size_t nforms;
     const struct lines_loops *const *forms = other_forms(&nforms);
     for (int round = 0; round < 300; round++) {
-        struct filter plain = random_layer();
-        struct filter others[1] = {copy_of(&plain)};
+        struct layer plain = random_layer();
+        struct layer others[1] = {copy_of(&plain)};
         for (int block = 0; block < 20; block++) {
             struct hashed items[LINES_BLOCK];
             uint8_t wanted[LINES_BLOCK], expected[LINES_BLOCK];
@@ -113,12 +113,12 @@ TEST(every_form_sets_the_same_bits_and_says_so) {
             for (size_t i = 0; i < n; i++)
                 wanted[i] = expected[i] = (uint8_t)random_below(2);
             lines_plain.add(&plain, items, n, expected);
-            for (size_t f = 0; f < nforms; f++) {
+            for (size_t layer = 0; layer < nforms; layer++) {
                 uint8_t found[LINES_BLOCK];
                 memcpy(found, wanted, n);
-                forms[f]->add(&others[f], items, n, found);
+                forms[layer]->add(&others[layer], items, n, found);
                 CHECK_MEM(found, n, expected, n);
-                CHECK_MEM(others[f].bits, (size_t)plain.bytes, plain.bits,
+                CHECK_MEM(others[layer].bits, (size_t)plain.bytes, plain.bits,
                           (size_t)plain.bytes);
             }
         }
@@ -129,7 +129,7 @@ TEST(every_form_gives_the_same_answers) {
     size_t nforms;
     const struct lines_loops *const *forms = other_forms(&nforms);
     for (int round = 0; round < 300; round++) {
-        struct filter layers[LAYERS];
+        struct layer layers[LAYERS];
         struct hashed items[LINES_BLOCK];
         uint8_t all[LINES_BLOCK], expected[LINES_BLOCK], found[LINES_BLOCK];
         size_t nlayers = 1 + random_below(LAYERS);
@@ -143,8 +143,8 @@ TEST(every_form_gives_the_same_answers) {
             lines_plain.ask(layers, nlayers, items, n, expected);
             for (size_t i = 0; i < n; i++)
                 CHECK_INT(lines_ask_one(layers, nlayers, items[i]), expected[i]);
-            for (size_t f = 0; f < nforms; f++) {
-                forms[f]->ask(layers, nlayers, items, n, found);
+            for (size_t layer = 0; layer < nforms; layer++) {
+                forms[layer]->ask(layers, nlayers, items, n, found);
                 CHECK_MEM(found, n, expected, n);
             }
         }

@@ -33,17 +33,17 @@ struct counts {
 };
 
 /* Adds numbered items to an empty layer one at a time, and counts where bits appear. */
-static void count_places(struct filter *f, struct counts *c) {
+static void count_places(struct layer *layer, struct counts *c) {
     struct chain secret = {.secret = {random_u64(), random_u64()}};
     for (uint64_t i = 0; i < ITEMS; i++) {
         unsigned char room[ITEM_ROOM];
         struct item item = item_number(i, room);
         struct hashed hashed;
         kind_lines.hash(&secret, &item, 1, &hashed);
-        memset(f->bits, 0, (size_t)f->bytes);
-        kind_lines.add(f, hashed);
-        for (uint64_t byte = 0; byte < f->bytes; byte++)
-            for (unsigned char left = f->bits[byte]; left;
+        memset(layer->bits, 0, (size_t)layer->bytes);
+        kind_lines.add(layer, hashed);
+        for (uint64_t byte = 0; byte < layer->bytes; byte++)
+            for (unsigned char left = layer->bits[byte]; left;
                  left &= (unsigned char)(left - 1)) {
                 c->line[byte / 64]++;
                 c->bit[byte % 64 * 8 + (unsigned)__builtin_ctz(left)]++;
@@ -57,10 +57,10 @@ TEST(lines_and_bits_are_chosen_evenly) {
     for (uint16_t sectors = 2; sectors <= 8; sectors = (uint16_t)(2 * sectors))
         for (uint16_t probes = 1; probes <= 2; probes++) {
             unsigned char bits[LINES * 64];
-            struct filter f = {
-                .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
+            struct layer layer = {
+                .bits = bits, .bytes = sizeof bits, .probes = probes, .variant = sectors};
             struct counts c = {{0}, {0}};
-            count_places(&f, &c);
+            count_places(&layer, &c);
             for (size_t i = 0; i < LINES; i++)
                 c.line[i] /= sectors;
 
@@ -74,11 +74,11 @@ TEST(lines_and_bits_are_chosen_evenly) {
  * strangers find sets of bits together more often than the sizing reckons. (Asked of the
  * model: lines_test.c proves that its places are the kind's.) */
 TEST(line_and_sectors_are_chosen_independently) {
-    struct filter f = {.bytes = 64 * 32, .probes = 1, .sectors = 8};
+    struct layer layer = {.bytes = 64 * 32, .probes = 1, .variant = 8};
     unsigned neighbours[7][64] = {{0}}, with_line[8][64] = {{0}};
     for (int i = 0; i < 200000; i++) {
         uint64_t places[PLACES_MAX];
-        places_of(&f, random_u64(), places);
+        places_of(&layer, random_u64(), places);
         for (unsigned q = 0; q < 8; q++) {
             unsigned here = places[q] % 64 / 8, line = (unsigned)(places[0] / 512 / 4);
             with_line[q][line * 8 + here]++;
@@ -106,24 +106,24 @@ static unsigned char *vast_array(uint64_t *bytes) {
     SKIP("no address space");
 }
 
-static struct filter vast;
+static struct layer vast;
 
 static void unmap_vast(void *unused) {
     (void)unused;
     munmap(vast.bits, (size_t)vast.bytes);
 }
 
-static void all_bits_must_be_set(const struct filter *f, uint64_t x) {
+static void all_bits_must_be_set(const struct layer *layer, uint64_t x) {
     uint64_t places[PLACES_MAX];
-    unsigned n = places_of(f, x, places);
+    unsigned n = places_of(layer, x, places);
     for (unsigned p = 0; p < n; p++)
-        CHECK(bit_is_set(f->bits, places[p]));
+        CHECK(bit_is_set(layer->bits, places[p]));
 }
 
 #define VAST_ITEMS 1000
 
 TEST(an_index_has_more_than_32_bits) {
-    vast = (struct filter){.probes = 2, .sectors = 8};
+    vast = (struct layer){.probes = 2, .variant = 8};
     vast.bits = vast_array(&vast.bytes);
     test_defer(unmap_vast, NULL);
 

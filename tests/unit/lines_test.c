@@ -23,30 +23,31 @@ static void free_bits(void *bits) {
 }
 
 /* A layer of so many lines, all zero, freed when the test ends. */
-static struct filter layer_of(size_t shape, uint64_t lines) {
-    struct filter f = {
+static struct layer layer_of(size_t shape, uint64_t lines) {
+    struct layer layer = {
         .bytes = lines * 64,
         .capacity = 1000,
         .error = 0.01,
-        .model = 0.01,
+        .parameter = 0.01,
         .probes = shapes[shape].probes,
-        .sectors = shapes[shape].sectors,
+        .variant = shapes[shape].sectors,
     };
-    f.bits = calloc(1, (size_t)f.bytes);
-    CHECK(f.bits != NULL);
-    test_defer(free_bits, f.bits);
-    test_case("(%u,%u), %llu lines", f.probes, f.sectors, (unsigned long long)lines);
-    return f;
+    layer.bits = calloc(1, (size_t)layer.bytes);
+    CHECK(layer.bits != NULL);
+    test_defer(free_bits, layer.bits);
+    test_case("(%u,%u), %llu lines", layer.probes, layer.variant,
+              (unsigned long long)lines);
+    return layer;
 }
 
-static bool add(struct filter *f, uint64_t x) {
-    return kind_lines.add(f, (struct hashed){.x = x});
+static bool add(struct layer *layer, uint64_t x) {
+    return kind_lines.add(layer, (struct hashed){.x = x});
 }
 
-static bool ask(const struct filter *f, uint64_t x) {
+static bool ask(const struct layer *layer, uint64_t x) {
     struct hashed item = {.x = x};
     uint8_t maybe;
-    kind_lines.ask(f, 1, &item, 1, &maybe);
+    kind_lines.ask(layer, 1, &item, 1, &maybe);
     return maybe;
 }
 
@@ -77,30 +78,32 @@ TEST(an_item_is_its_siphash) {
         CHECK_UINT(hashed[i].x, siphash13(&c.secret, b.items[i].bytes, b.items[i].length));
 }
 
-static unsigned count_touched(const struct filter *f) {
+static unsigned count_touched(const struct layer *layer) {
     unsigned touched = 0;
-    for (uint64_t line = 0; line < f->bytes / 64; line++)
-        touched += count_bits(f->bits + line * 64, 64) > 0;
+    for (uint64_t line = 0; line < layer->bytes / 64; line++)
+        touched += count_bits(layer->bits + line * 64, 64) > 0;
     return touched;
 }
 
-static void sectors_must_have_one_bit(const struct filter *f, const unsigned char *line) {
+static void sectors_must_have_one_bit(const struct layer *layer,
+                                      const unsigned char *line) {
     if (count_bits(line, 64) == 0) return;
-    for (unsigned q = 0, sector = 64u / f->sectors; q < f->sectors; q++)
+    for (unsigned q = 0, sector = 64u / layer->variant; q < layer->variant; q++)
         CHECK_UINT(count_bits(line + q * sector, sector), 1);
 }
 
 TEST(an_item_sets_one_bit_in_each_sector_of_its_lines) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 100);
+        struct layer layer = layer_of(shape, 100);
         for (int trial = 0; trial < 100; trial++) {
-            memset(f.bits, 0, (size_t)f.bytes);
-            add(&f, random_u64());
-            CHECK(count_bits(f.bits, f.bytes) <= f.probes * f.sectors);
+            memset(layer.bits, 0, (size_t)layer.bytes);
+            add(&layer, random_u64());
+            CHECK(count_bits(layer.bits, layer.bytes) <= layer.probes * layer.variant);
 
-            if (count_touched(&f) < f.probes) continue; /* two of its lines are the same */
+            if (count_touched(&layer) < layer.probes)
+                continue; /* two of its lines are the same */
             for (uint64_t line = 0; line < 100; line++)
-                sectors_must_have_one_bit(&f, f.bits + line * 64);
+                sectors_must_have_one_bit(&layer, layer.bits + line * 64);
         }
     }
 }
@@ -108,18 +111,18 @@ TEST(an_item_sets_one_bit_in_each_sector_of_its_lines) {
 /* A place for each probe and sector, computed by the other implementation. */
 TEST(the_bits_are_where_the_description_says) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 1 + random_below(300));
-        struct filter wanted = layer_of(shape, f.bytes / 64);
+        struct layer layer = layer_of(shape, 1 + random_below(300));
+        struct layer wanted = layer_of(shape, layer.bytes / 64);
         for (int i = 0; i < 300; i++) {
             uint64_t x = random_u64(), places[PLACES_MAX];
-            unsigned n = places_of(&f, x, places);
-            CHECK_UINT(n, f.probes * f.sectors);
+            unsigned n = places_of(&layer, x, places);
+            CHECK_UINT(n, layer.probes * layer.variant);
 
-            add(&f, x);
+            add(&layer, x);
             for (unsigned p = 0; p < n; p++)
                 wanted.bits[places[p] / 8] |= (unsigned char)(1 << places[p] % 8);
         }
-        CHECK_MEM(f.bits, (size_t)f.bytes, wanted.bits, (size_t)wanted.bytes);
+        CHECK_MEM(layer.bits, (size_t)layer.bytes, wanted.bits, (size_t)wanted.bytes);
     }
 }
 
@@ -127,40 +130,41 @@ TEST(the_lowest_and_the_highest_hash_stay_inside) {
     static const uint64_t hashes[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
     for (size_t shape = 0; shape < COUNT(shapes); shape++)
         for (uint64_t lines = 1; lines < 70; lines += 17) {
-            struct filter f = layer_of(shape, lines); /* the sanitizer watches its ends */
+            struct layer layer =
+                layer_of(shape, lines); /* the sanitizer watches its ends */
             for (size_t i = 0; i < COUNT(hashes); i++) {
-                add(&f, hashes[i]);
-                CHECK(ask(&f, hashes[i]));
+                add(&layer, hashes[i]);
+                CHECK(ask(&layer, hashes[i]));
             }
         }
-    struct filter f = layer_of(0, 1000);
-    add(&f, UINT64_MAX);
-    CHECK(count_bits(f.bits + 999 * 64, 64) == 2);
-    add(&f, 0);
-    CHECK(count_bits(f.bits, 64) == 2);
+    struct layer layer = layer_of(0, 1000);
+    add(&layer, UINT64_MAX);
+    CHECK(count_bits(layer.bits + 999 * 64, 64) == 2);
+    add(&layer, 0);
+    CHECK(count_bits(layer.bits, 64) == 2);
 }
 
 /* ---- answers ---- */
 
 TEST(an_added_item_is_never_denied) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 40);
+        struct layer layer = layer_of(shape, 40);
         uint64_t items[2000];
         for (size_t i = 0; i < COUNT(items); i++)
-            add(&f, items[i] = random_u64());
+            add(&layer, items[i] = random_u64());
         for (size_t i = 0; i < COUNT(items); i++)
-            CHECK(ask(&f, items[i]));
+            CHECK(ask(&layer, items[i]));
     }
 }
 
 TEST(an_add_says_what_a_question_would_have_said) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 20);
+        struct layer layer = layer_of(shape, 20);
         unsigned there_already = 0;
         for (int i = 0; i < 3000; i++) {
             uint64_t x = random_u64();
-            bool maybe = ask(&f, x);
-            CHECK(add(&f, x) == !maybe);
+            bool maybe = ask(&layer, x);
+            CHECK(add(&layer, x) == !maybe);
             there_already += maybe;
         }
         CHECK(there_already > 0); /* full enough for both answers to have come */
@@ -169,14 +173,14 @@ TEST(an_add_says_what_a_question_would_have_said) {
 
 TEST(an_empty_layer_denies_everything) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 3);
+        struct layer layer = layer_of(shape, 3);
         for (int i = 0; i < 1000; i++)
-            CHECK(!ask(&f, random_u64()));
+            CHECK(!ask(&layer, random_u64()));
     }
 }
 
 TEST(a_block_is_answered_from_all_layers) {
-    struct filter layers[12];
+    struct layer layers[12];
     struct hashed items[12], strangers[64];
     for (size_t i = 0; i < 12; i++) {
         layers[i] = layer_of(i, 1000);
@@ -198,15 +202,15 @@ TEST(a_block_is_answered_from_all_layers) {
 
 TEST(arrays_at_odd_addresses_hold_the_same_bits) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 50), odd = layer_of(shape, 51);
-        odd.bytes = f.bytes;
+        struct layer layer = layer_of(shape, 50), odd = layer_of(shape, 51);
+        odd.bytes = layer.bytes;
         odd.bits += 1 + random_below(63);
         for (int i = 0; i < 500; i++) {
             uint64_t x = random_u64();
-            CHECK(add(&f, x) == add(&odd, x));
+            CHECK(add(&layer, x) == add(&odd, x));
             CHECK(ask(&odd, x));
         }
-        CHECK_MEM(odd.bits, (size_t)odd.bytes, f.bits, (size_t)f.bytes);
+        CHECK_MEM(odd.bits, (size_t)odd.bytes, layer.bits, (size_t)layer.bytes);
     }
 }
 
@@ -216,56 +220,56 @@ TEST(arrays_at_odd_addresses_hold_the_same_bits) {
  * That is what keeps pages shared with a child that is saving them. */
 TEST(adding_what_is_there_stores_nothing) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 64); /* one page */
-        unsigned char *page = mmap(NULL, (size_t)f.bytes, PROT_READ | PROT_WRITE,
+        struct layer layer = layer_of(shape, 64); /* one page */
+        unsigned char *page = mmap(NULL, (size_t)layer.bytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         CHECK(page != MAP_FAILED);
-        f.bits = page;
+        layer.bits = page;
         uint64_t items[500];
         for (size_t i = 0; i < COUNT(items); i++)
-            add(&f, items[i] = random_u64());
+            add(&layer, items[i] = random_u64());
 
-        CHECK_INT(mprotect(page, (size_t)f.bytes, PROT_READ), 0);
+        CHECK_INT(mprotect(page, (size_t)layer.bytes, PROT_READ), 0);
         for (size_t i = 0; i < COUNT(items); i++)
-            CHECK(!add(&f, items[i]));
-        munmap(page, (size_t)f.bytes);
+            CHECK(!add(&layer, items[i]));
+        munmap(page, (size_t)layer.bytes);
     }
 }
 
 TEST(a_question_stores_nothing) {
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        struct filter f = layer_of(shape, 64);
+        struct layer layer = layer_of(shape, 64);
         unsigned char *page =
-            mmap(NULL, (size_t)f.bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            mmap(NULL, (size_t)layer.bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         CHECK(page != MAP_FAILED);
-        f.bits = page;
+        layer.bits = page;
         for (int i = 0; i < 100; i++) {
             struct hashed item = {.x = random_u64()};
-            kind_lines.prefetch(&f, 1, &item, 1);
-            CHECK(!ask(&f, item.x));
+            kind_lines.prefetch(&layer, 1, &item, 1);
+            CHECK(!ask(&layer, item.x));
         }
-        munmap(page, (size_t)f.bytes);
+        munmap(page, (size_t)layer.bytes);
     }
 }
 
 /* Of an item with several lines only those that lack a bit are written to. A layer of
  * two pages, and a hash whose two lines are in different ones. */
 TEST(lines_that_have_the_bits_stay_clean) {
-    struct filter f = {.bytes = 8192, .probes = 2, .sectors = 8};
+    struct layer layer = {.bytes = 8192, .probes = 2, .variant = 8};
     unsigned char *pages =
         mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pages != MAP_FAILED);
-    f.bits = pages;
+    layer.bits = pages;
     uint64_t x = 0, places[PLACES_MAX];
     do
-        places_of(&f, ++x, places);
+        places_of(&layer, ++x, places);
     while (places[0] / 32768 == places[8] / 32768);
-    add(&f, x);
+    add(&layer, x);
 
     pages[places[15] / 8] = 0; /* the second line lacks a bit */
     CHECK_INT(mprotect(pages + places[0] / 32768 * 4096, 4096, PROT_READ), 0);
-    CHECK(add(&f, x));
-    CHECK(ask(&f, x));
+    CHECK(add(&layer, x));
+    CHECK(ask(&layer, x));
     munmap(pages, 8192);
 }
 
@@ -293,12 +297,12 @@ TEST(every_flaw_of_a_layer_has_a_name) {
         {"16 sectors", 64, 1, 16, "a layer has a bad number of sectors"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
-        struct filter f = {
+        struct layer layer = {
             .bytes = table[i].bytes,
             .probes = table[i].probes,
-            .sectors = table[i].sectors,
+            .variant = table[i].sectors,
         };
         test_case("%s", table[i].name);
-        CHECK_STR(kind_lines.flaw(&f), table[i].flaw);
+        CHECK_STR(kind_lines.flaw(&layer), table[i].flaw);
     }
 }

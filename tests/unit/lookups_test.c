@@ -6,11 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "dumps.h"
-#include "redisbloom.h"
-#include "valkeybloom.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -33,16 +33,16 @@ static struct chain *first_layer(const struct kind *kind, double error, uint64_t
     kind->complete(&spec);
     struct chain *c = chain_made(counting_memory(), &spec, capacity);
     if (kind != &kind_redisbloom) return c;
-    struct filter *f = &c->layers[0];
-    f->error = error;
-    f->model = -log(error) / 0.480453013918201;
-    f->probes = (uint16_t)redisbloom_hashes(f->model);
+    struct layer *layer = &c->layers[0];
+    layer->error = error;
+    layer->parameter = -log(error) / 0.480453013918201;
+    layer->probes = (uint16_t)redisbloom_hashes(layer->parameter);
     return c;
 }
 
 static enum bloom_status grow_to_the_end(struct chain *c) {
     enum bloom_status status;
-    struct filter plan;
+    struct layer plan;
     while ((status = chain_plan(c, 0, &plan)) == BLOOM_OK) {
         CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
         CHECK_STR(chain_flaw(c), NULL);
@@ -75,7 +75,7 @@ TEST(a_ratio_near_1_ends_the_growth_before_questions_take_too_long) {
     struct chain *c = chain_made(counting_memory(), &spec, 1);
     CHECK_INT(grow_to_the_end(c), BLOOM_TOO_BIG);
     CHECK(lookups(c) > CHAIN_LOOKUPS_MAX - 1100);
-    struct filter again = c->layers[c->nlayers - 1];
+    struct layer again = c->layers[c->nlayers - 1];
     CHECK_INT(chain_grow(c, &again), BLOOM_CORRUPT);
 }
 
@@ -102,12 +102,12 @@ static struct chain forged(const struct kind *kind) {
     test_defer(free, c.layers);
     for (uint32_t i = 0; i < c.nlayers; i++) {
         double error = redisbloom ? 0.25 : valkeybloom_error(&c, i);
-        c.layers[i] = (struct filter){.bits = one_byte,
-                                      .bytes = 1,
-                                      .capacity = 1,
-                                      .error = error,
-                                      .model = redisbloom ? 1550 : error,
-                                      .probes = redisbloom ? 1075 : 1100};
+        c.layers[i] = (struct layer){.bits = one_byte,
+                                     .bytes = 1,
+                                     .capacity = 1,
+                                     .error = error,
+                                     .parameter = redisbloom ? 1550 : error,
+                                     .probes = redisbloom ? 1075 : 1100};
     }
     return c;
 }
@@ -127,12 +127,12 @@ TEST(a_header_of_a_slow_filter_is_refused) {
     for (size_t k = 0; k < COUNT(kinds); k++)
         for (int most = 0; most < 2; most++) {
             struct chain c = most ? forged(kinds[k]) : just_too_slow(kinds[k]);
-            struct value slow = {.live = &c}, *v;
+            struct filter slow = {.live = &c}, *f;
             struct record header = header_of(&slow, CODEC_STORED);
             uint64_t follows[2];
             const char *why;
             test_case("%s, %u layers", kinds[k]->name, c.nlayers);
-            CHECK_INT(codec_read_header(header.bytes, header.length, counting_memory(), &v,
+            CHECK_INT(codec_read_header(header.bytes, header.length, counting_memory(), &f,
                                         follows, &why),
                       BLOOM_CORRUPT);
             CHECK_STR(why, TOO_LONG);
@@ -142,12 +142,12 @@ TEST(a_header_of_a_slow_filter_is_refused) {
 TEST(a_next_generation_that_is_slow_is_refused) {
     struct chain c = forged(&kind_redisbloom), quick = just_too_slow(&kind_redisbloom);
     quick.nlayers--;
-    struct value rebuilt = {.live = &quick, .next = &c, .standing = {.rebuild_token = 1}};
+    struct filter rebuilt = {.live = &quick, .next = &c, .standing = {.rebuild_token = 1}};
     struct record header = header_of(&rebuilt, CODEC_STORED);
-    struct value *v;
+    struct filter *f;
     uint64_t follows[2];
     const char *why;
-    CHECK_INT(codec_read_header(header.bytes, header.length, counting_memory(), &v, follows,
+    CHECK_INT(codec_read_header(header.bytes, header.length, counting_memory(), &f, follows,
                                 &why),
               BLOOM_CORRUPT);
     CHECK_STR(why, TOO_LONG);

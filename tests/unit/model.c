@@ -6,13 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
+#include "random.h"
 
-/* Step j of the generator splitmix64 that starts at x. */
-static uint64_t splitmix64(uint64_t x, unsigned j) {
-    uint64_t z = x + j * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+/* Step j of the generator that starts at x. */
+static uint64_t step_of(uint64_t x, unsigned j) {
+    return scatter(x + (j - 1) * RANDOM_STEP);
 }
 
 /* The high 64 bits of a product, from four products of halves. */
@@ -23,14 +21,14 @@ static uint64_t high_of_product(uint64_t a, uint64_t b) {
     return a1 * b1 + (middle >> 32) + (carry >> 32);
 }
 
-unsigned places_of(const struct filter *sizes, uint64_t x, uint64_t places[PLACES_MAX]) {
-    uint64_t bits_per_sector = 512 / sizes->sectors, lines = sizes->bytes / 64;
+unsigned places_of(const struct layer *sizes, uint64_t x, uint64_t places[PLACES_MAX]) {
+    uint64_t bits_per_sector = 512 / sizes->variant, lines = sizes->bytes / 64;
     unsigned n = 0;
     for (unsigned j = 0; j < sizes->probes; j++) {
-        uint64_t x_j = j == 0 ? x : splitmix64(x, j);
+        uint64_t x_j = j == 0 ? x : step_of(x, j);
         uint64_t y = (x_j ^ (x_j >> 32)) * 0x9E3779B97F4A7C15u;
         uint64_t fields = y ^ (y >> 29);
-        for (unsigned q = 0; q < sizes->sectors; q++, fields /= bits_per_sector)
+        for (unsigned q = 0; q < sizes->variant; q++, fields /= bits_per_sector)
             places[n++] = high_of_product(x_j, lines) * 512 + q * bits_per_sector +
                           fields % bits_per_sector;
     }
@@ -42,11 +40,11 @@ bool bit_is_set(const unsigned char *bits, uint64_t place) {
     return bits[place / 8] >> (place % 8) & 1;
 }
 
-static bool layer_has(const struct filter *f, uint64_t x) {
+static bool layer_has(const struct layer *layer, uint64_t x) {
     uint64_t places[PLACES_MAX];
-    unsigned n = places_of(f, x, places), set = 0;
+    unsigned n = places_of(layer, x, places), set = 0;
     for (unsigned i = 0; i < n; i++)
-        set += bit_is_set(f->bits, places[i]);
+        set += bit_is_set(layer->bits, places[i]);
     return set == n;
 }
 
@@ -72,7 +70,7 @@ bool model_ask(const struct model *m, uint64_t number) {
 
 enum model_answer model_add(struct model *m, uint64_t number, enum chain_full when_full) {
     uint64_t x = hash_of(m, number), places[PLACES_MAX];
-    struct filter *last = &m->layers[m->nlayers - 1];
+    struct layer *last = &m->layers[m->nlayers - 1];
     m->accepted[number] = true;
     if (some_layer_has(m, x)) return MODEL_THERE;
     if (last->items >= last->capacity && when_full == CHAIN_STOP) {
@@ -91,11 +89,11 @@ void model_follow_growth(struct model *m, const struct chain *c) {
     m->layers = realloc(m->layers, c->nlayers * sizeof *m->layers);
     if (!m->layers) abort();
     for (; m->nlayers < c->nlayers; m->nlayers++) {
-        struct filter *f = &m->layers[m->nlayers];
-        *f = c->layers[m->nlayers];
-        f->items = 0;
-        f->bits = calloc(1, (size_t)f->bytes);
-        if (!f->bits) abort();
+        struct layer *layer = &m->layers[m->nlayers];
+        *layer = c->layers[m->nlayers];
+        layer->items = 0;
+        layer->bits = calloc(1, (size_t)layer->bytes);
+        if (!layer->bits) abort();
     }
 }
 
@@ -120,9 +118,9 @@ void model_must_agree(const struct model *m, const struct chain *c) {
     CHECK_UINT(c->nlayers, m->nlayers);
     uint64_t items = 0;
     for (uint32_t i = 0; i < m->nlayers; i++) {
-        const struct filter *f = &c->layers[i], *g = &m->layers[i];
-        CHECK_UINT(f->items, g->items);
-        CHECK_MEM(f->bits, (size_t)f->bytes, g->bits, (size_t)g->bytes);
+        const struct layer *layer = &c->layers[i], *g = &m->layers[i];
+        CHECK_UINT(layer->items, g->items);
+        CHECK_MEM(layer->bits, (size_t)layer->bytes, g->bits, (size_t)g->bytes);
         items += g->items;
     }
     CHECK_UINT(chain_items(c), items);

@@ -3,7 +3,7 @@
  *
  * The model judges the random tests. It knows which items were accepted (a plain set of
  * their numbers: none of them may ever be denied), and it has bits of its own, set and
- * read one at a time where the description of the layout says (kinds/lines.c, its top),
+ * read one at a time where the description of the layout says (kinds/lines/lines.c, its top),
  * by code that shares nothing with the core but the hash. So it also knows which
  * strangers a chain takes for members, and every answer is predicted exactly. */
 #ifndef MODEL_H
@@ -16,7 +16,7 @@
 /* The bits of an item in a layer of these sizes, counted from the array's first: at most
  * 4 lines of 8. Returns how many; the array itself is not looked at. */
 #define PLACES_MAX 32
-unsigned places_of(const struct filter *sizes, uint64_t x, uint64_t places[PLACES_MAX]);
+unsigned places_of(const struct layer *sizes, uint64_t x, uint64_t places[PLACES_MAX]);
 
 bool bit_is_set(const unsigned char *bits, uint64_t place);
 
@@ -26,7 +26,7 @@ bool bit_is_set(const unsigned char *bits, uint64_t place);
 struct model {
     bool accepted[MODEL_ITEMS];
     struct secret secret;
-    struct filter *layers; /* with bits of their own */
+    struct layer *layers; /* with bits of their own */
     uint32_t nlayers;
 };
 

@@ -19,6 +19,7 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
+#include "random.h"
 #include "sizing.h"
 
 #define SECRETS 50
@@ -37,14 +38,6 @@ struct measured {
     double bits_per_item; /* mean */
 };
 
-/* Numbers that are the same in every run (splitmix64, see model.c). */
-static uint64_t fixed_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* ---- one filter ---- */
 
 /* The chance of a stranger to find its bit set in all sectors of a line. */
@@ -60,11 +53,11 @@ static double rate_of_line(const unsigned char *line, unsigned sectors) {
     return rate;
 }
 
-static double rate_of_layer(const struct filter *f) {
+static double rate_of_layer(const struct layer *layer) {
     double sum = 0;
-    for (uint64_t at = 0; at < f->bytes; at += LINE_BYTES)
-        sum += rate_of_line(f->bits + at, f->sectors);
-    return pow(sum / (double)(f->bytes / LINE_BYTES), f->probes);
+    for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES)
+        sum += rate_of_line(layer->bits + at, layer->variant);
+    return pow(sum / (double)(layer->bytes / LINE_BYTES), layer->probes);
 }
 
 static double rate_by_count(const struct chain *c) {
@@ -95,13 +88,13 @@ static uint64_t errors_seen(const struct chain *c, uint64_t probes) {
 static struct chain *filled(const struct setup *s, uint64_t *state) {
     struct chain_spec spec = {
         .kind = &kind_lines,
-        .secret = {fixed_random(state), fixed_random(state)},
+        .secret = {random_next(state), random_next(state)},
         .error = s->error,
         .expansion = s->expansion,
     };
     struct chain *c;
     CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
-    struct filter plan;
+    struct layer plan;
     CHECK_INT(chain_plan(c, s->capacity, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
     chain_fill(c, 0, s->items);

@@ -21,31 +21,33 @@
 #define FLAT_FETCH_LAYERS 8
 
 /* The place of probe number i in the layer. */
-typedef uint64_t flat_place(const struct filter *layer, struct hashed item, unsigned i);
+typedef uint64_t flat_place(const struct layer *layer, struct hashed item, unsigned i);
 
 #define FLAT_INLINE static inline __attribute__((always_inline))
 
-FLAT_INLINE bool flat_has(const struct filter *f, struct hashed item, flat_place *place) {
-    for (unsigned i = 0; i < f->probes; i++) {
-        uint64_t p = place(f, item, i);
-        if (!(f->bits[p / 8] >> (p % 8) & 1)) return false;
+FLAT_INLINE bool flat_has(const struct layer *layer, struct hashed item,
+                          flat_place *place) {
+    for (unsigned i = 0; i < layer->probes; i++) {
+        uint64_t p = place(layer, item, i);
+        if (!(layer->bits[p / 8] >> (p % 8) & 1)) return false;
     }
     return true;
 }
 
-FLAT_INLINE void flat_prefetch(const struct filter *layers, size_t nlayers,
+FLAT_INLINE void flat_prefetch(const struct layer *layers, size_t nlayers,
                                const struct hashed *items, size_t n, flat_place *place) {
     size_t first = nlayers > FLAT_FETCH_LAYERS ? nlayers - FLAT_FETCH_LAYERS : 0;
     for (size_t i = 0; i < n; i++)
         for (size_t l = nlayers; l-- > first;) {
-            const struct filter *f = &layers[l];
-            unsigned probes = f->probes < FLAT_FETCH_FIRST ? f->probes : FLAT_FETCH_FIRST;
+            const struct layer *layer = &layers[l];
+            unsigned probes =
+                layer->probes < FLAT_FETCH_FIRST ? layer->probes : FLAT_FETCH_FIRST;
             for (unsigned j = 0; j < probes; j++)
-                __builtin_prefetch(&f->bits[place(f, items[i], j) / 8]);
+                __builtin_prefetch(&layer->bits[place(layer, items[i], j) / 8]);
         }
 }
 
-FLAT_INLINE void flat_ask(const struct filter *layers, size_t nlayers,
+FLAT_INLINE void flat_ask(const struct layer *layers, size_t nlayers,
                           const struct hashed *items, size_t n, uint8_t *maybe,
                           flat_place *place) {
     for (size_t i = 0; i < n; i++) {
@@ -57,13 +59,13 @@ FLAT_INLINE void flat_ask(const struct filter *layers, size_t nlayers,
 }
 
 /* Nothing is written to a byte that has its bit, for a snapshot that shares the page. */
-FLAT_INLINE bool flat_add(struct filter *f, struct hashed item, flat_place *place) {
+FLAT_INLINE bool flat_add(struct layer *layer, struct hashed item, flat_place *place) {
     bool changed = false;
-    for (unsigned i = 0; i < f->probes; i++) {
-        uint64_t p = place(f, item, i);
+    for (unsigned i = 0; i < layer->probes; i++) {
+        uint64_t p = place(layer, item, i);
         unsigned bit = 1u << (p % 8);
-        if (f->bits[p / 8] & bit) continue;
-        f->bits[p / 8] = (unsigned char)(f->bits[p / 8] | bit);
+        if (layer->bits[p / 8] & bit) continue;
+        layer->bits[p / 8] = (unsigned char)(layer->bits[p / 8] | bit);
         changed = true;
     }
     return changed;

@@ -17,16 +17,24 @@
  *     s = 2   |             sector 0              |            sector 1  ... |
  *
  * Sectors instead of free bits cost one or two per cent of space, and make a
- * question a handful of shifts without a branch. */
+ * question a handful of shifts without a branch.
+ *
+ * A layer's probes are m, its variant is s, and its parameter the model error: the one
+ * expected at capacity, at or under the layer's share. A chain has no variant and no
+ * parameter. */
 #include "bytes.h"
 #include "chain.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 #define PROBES_MAX 4
 
 /* Of a chain the first lines in so many layers are prefetched. Further lines are
  * looked at for few items only, and older layers are small and in some cache. */
 #define FETCH_LAYERS 5
+
+static double model_error_of(const struct layer *layer) {
+    return layer->parameter;
+}
 
 /* For blocks of items. A single one is not worth the vectors' start. */
 static const struct lines_loops *loops(size_t n) {
@@ -44,23 +52,23 @@ static void lines_hash(const struct chain *c, const struct item *items, size_t n
 }
 
 /* In line: to gcc, a function that only prefetches does nothing, and its calls go. */
-INLINE void fetch_layer(const struct filter *f, unsigned probes, const struct hashed *items,
-                        size_t n) {
-    unsigned char *bits = f->bits;
-    uint64_t lines = f->bytes / LINE_BYTES;
+INLINE void fetch_layer(const struct layer *layer, unsigned probes,
+                        const struct hashed *items, size_t n) {
+    unsigned char *bits = layer->bits;
+    uint64_t lines = layer->bytes / LINE_BYTES;
     for (size_t i = 0; i < n; i++)
         for (unsigned j = 0; j < probes; j++)
             __builtin_prefetch(line_of(bits, lines, probe(items[i].x, j)));
 }
 
-static void lines_prefetch(const struct filter *layers, size_t nlayers,
+static void lines_prefetch(const struct layer *layers, size_t nlayers,
                            const struct hashed *items, size_t n) {
     if (nlayers == 1) fetch_layer(layers, layers->probes, items, n);
     for (size_t age = 0; nlayers > 1 && age < nlayers && age < FETCH_LAYERS; age++)
         fetch_layer(&layers[nlayers - 1 - age], 1, items, n);
 }
 
-static void lines_ask(const struct filter *layers, size_t nlayers,
+static void lines_ask(const struct layer *layers, size_t nlayers,
                       const struct hashed *items, size_t n, uint8_t *maybe) {
     if (n == 1) {
         *maybe = lines_ask_one(layers, nlayers, items[0]);
@@ -75,15 +83,15 @@ static void lines_ask(const struct filter *layers, size_t nlayers,
     }
 }
 
-static bool lines_add(struct filter *f, struct hashed item) {
+static bool lines_add(struct layer *layer, struct hashed item) {
     uint8_t changed = 1;
-    loops(1)->add(f, &item, 1, &changed);
+    loops(1)->add(layer, &item, 1, &changed);
     return changed;
 }
 
-static void lines_add_many(struct filter *f, const struct hashed *items, size_t n,
+static void lines_add_many(struct layer *layer, const struct hashed *items, size_t n,
                            uint8_t *changed) {
-    loops(n)->add(f, items, n, changed);
+    loops(n)->add(layer, items, n, changed);
 }
 
 /* The ways to choose a bit in each sector so that all are set, of (512/sectors)^sectors. */
@@ -99,12 +107,13 @@ static uint64_t ways_to_pass(const unsigned char *line, unsigned sectors) {
     return ways;
 }
 
-static double lines_pass(const struct filter *f, const unsigned char *part,
+static double lines_pass(const struct layer *layer, const unsigned char *part,
                          uint64_t bytes) {
     double sum = 0;
     for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
-        sum += (double)ways_to_pass(part + at, f->sectors);
-    return sum / sizing_power(512 / f->sectors, f->sectors) / (double)(bytes / LINE_BYTES);
+        sum += (double)ways_to_pass(part + at, sectors_of(layer));
+    return sum / sizing_power(512 / sectors_of(layer), sectors_of(layer)) /
+           (double)(bytes / LINE_BYTES);
 }
 
 /* The part of what is left of the error that layer number i may spend. Searched
@@ -123,10 +132,10 @@ static void lines_complete(struct chain_spec *spec) {
 }
 
 static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
-                                    struct filter *out) {
+                                    struct layer *out) {
     double error = c->error;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        error -= c->layers[i].model;
+        error -= model_error_of(&c->layers[i]);
     if (c->expansion != 0) error *= share(c->nlayers);
 
     struct geometry g;
@@ -135,13 +144,13 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
     if (status == BLOOM_BAD_ERROR_RATE && c->nlayers > 0) return BLOOM_RATE_TOO_SMALL;
     if (status < 0) return status;
 
-    *out = (struct filter){
+    *out = (struct layer){
         .bytes = g.lines * LINE_BYTES,
         .capacity = capacity,
         .error = error,
-        .model = sizing_error(&g, capacity),
+        .parameter = sizing_error(&g, capacity),
         .probes = (uint16_t)g.probes,
-        .sectors = (uint16_t)g.sectors,
+        .variant = (uint16_t)g.sectors,
     };
     return BLOOM_OK;
 }
@@ -152,13 +161,14 @@ static const char *lines_chain_flaw(const struct chain *c) {
     return NULL;
 }
 
-static const char *lines_flaw(const struct filter *f) {
-    if (!(f->model >= 0 && f->model < 1)) return "the model error of a layer is no rate";
-    if (f->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
-    if (f->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
-    if (f->probes < 1 || f->probes > PROBES_MAX)
+static const char *lines_flaw(const struct layer *layer) {
+    if (!(model_error_of(layer) >= 0 && model_error_of(layer) < 1))
+        return "the model error of a layer is no rate";
+    if (layer->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
+    if (layer->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
+    if (layer->probes < 1 || layer->probes > PROBES_MAX)
         return "a layer has a bad number of probes";
-    if (f->sectors != 2 && f->sectors != 4 && f->sectors != 8)
+    if (sectors_of(layer) != 2 && sectors_of(layer) != 4 && sectors_of(layer) != 8)
         return "a layer has a bad number of sectors";
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_valkeybloom.h"
+#include "valkeybloom_codec.h"
 
 #include <string.h>
 
@@ -101,12 +101,12 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
     if (!same(&c->secret, &first) || !same(&c->secret2, &second)) return BLOOM_CORRUPT;
 
     double error = valkeybloom_error(c, c->nlayers);
-    c->layers[c->nlayers++] = (struct filter){
+    c->layers[c->nlayers++] = (struct layer){
         .bytes = bytes,
         .capacity = filter->capacity,
         .items = filter->items,
         .error = error,
-        .model = error,
+        .parameter = error,
         .probes = (uint16_t)hashes,
     };
     *why = NULL;
@@ -118,12 +118,12 @@ enum bloom_status valkeybloom_finish(const struct chain *c, const char **why) {
     return *why ? BLOOM_CORRUPT : BLOOM_OK;
 }
 
-void valkeybloom_write_record_header(const struct chain *c, uint32_t layer,
+void valkeybloom_write_record_header(const struct chain *c, uint32_t number,
                                      unsigned char out[VALKEYBLOOM_RECORD_HEADER]) {
-    const struct filter *f = &c->layers[layer];
+    const struct layer *layer = &c->layers[number];
     out[0] = VERSION;
-    store_u64(out + 1, f->bytes);
-    store_u32(out + 9, f->probes);
+    store_u64(out + 1, layer->bytes);
+    store_u32(out + 9, layer->probes);
     store_u64(out + 13, c->secret.k0);
     store_u64(out + 21, c->secret.k1);
     store_u64(out + 29, c->secret2.k0);
@@ -146,15 +146,15 @@ void valkeybloom_write_load(const struct chain *c, unsigned char *out) {
     store_u64(out + 22, c->nlayers);
     out += LOAD_FIXED;
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct filter *f = &c->layers[i];
-        store_u64(out, VALKEYBLOOM_RECORD_HEADER + f->bytes);
+        const struct layer *layer = &c->layers[i];
+        store_u64(out, VALKEYBLOOM_RECORD_HEADER + layer->bytes);
         out += LENGTH_FIELD;
         valkeybloom_write_record_header(c, i, out);
         out += VALKEYBLOOM_RECORD_HEADER;
-        memcpy(out, f->bits, (size_t)f->bytes);
-        out += f->bytes;
-        store_u64(out, f->items);
-        store_u64(out + 8, f->capacity);
+        memcpy(out, layer->bits, (size_t)layer->bytes);
+        out += layer->bytes;
+        store_u64(out, layer->items);
+        store_u64(out + 8, layer->capacity);
         out += LOAD_BEHIND;
     }
 }
@@ -210,9 +210,9 @@ enum bloom_status valkeybloom_read_load(const void *bytes, size_t length,
 void valkeybloom_read_bits(struct chain *c, const void *bytes) {
     const unsigned char *at = (const unsigned char *)bytes + LOAD_FIXED;
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        struct filter *f = &c->layers[i];
+        struct layer *layer = &c->layers[i];
         at += LENGTH_FIELD + VALKEYBLOOM_RECORD_HEADER;
-        memcpy(f->bits, at, (size_t)f->bytes);
-        at += f->bytes + LOAD_BEHIND;
+        memcpy(layer->bits, at, (size_t)layer->bytes);
+        at += layer->bytes + LOAD_BEHIND;
     }
 }

@@ -17,12 +17,12 @@
  * that come from RedisBloom or must go back there.
  *
  * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
- * the growth as it was stored (2 even where NONSCALING forbids it); a layer's sectors hold
- * n2, or 0, and its model RedisBloom's bits per item, exactly as they were stored. */
+ * the growth as it was stored (2 even where NONSCALING forbids it); a layer's variant holds
+ * n2, or 0, and its parameter RedisBloom's bits per item, exactly as they were stored. */
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "murmur.h"
 #include "redisbloom.h"
 #include "sizing.h"
@@ -44,9 +44,10 @@
 
 static const double too_many_bits = 0x1p62;
 
-FLAT_INLINE uint64_t place(const struct filter *f, struct hashed item, unsigned i) {
+FLAT_INLINE uint64_t place(const struct layer *layer, struct hashed item, unsigned i) {
     uint64_t p = item.x + i * item.step;
-    return f->sectors ? p & ((UINT64_C(1) << f->sectors) - 1) : p % (8 * f->bytes);
+    return redisbloom_n2(layer) ? p & ((UINT64_C(1) << redisbloom_n2(layer)) - 1)
+                                : p % (8 * layer->bytes);
 }
 
 static void redisbloom_hash(const struct chain *c, const struct item *items, size_t n,
@@ -65,22 +66,18 @@ static void redisbloom_hash(const struct chain *c, const struct item *items, siz
     }
 }
 
-static void redisbloom_prefetch(const struct filter *layers, size_t nlayers,
+static void redisbloom_prefetch(const struct layer *layers, size_t nlayers,
                                 const struct hashed *items, size_t n) {
     flat_prefetch(layers, nlayers, items, n, place);
 }
 
-static void redisbloom_ask(const struct filter *layers, size_t nlayers,
+static void redisbloom_ask(const struct layer *layers, size_t nlayers,
                            const struct hashed *items, size_t n, uint8_t *maybe) {
     flat_ask(layers, nlayers, items, n, maybe, place);
 }
 
-static bool redisbloom_add(struct filter *f, struct hashed item) {
-    return flat_add(f, item, place);
-}
-
-static uint64_t redisbloom_places(const struct filter *f) {
-    return f->sectors ? UINT64_C(1) << f->sectors : 8 * f->bytes;
+static bool redisbloom_add(struct layer *layer, struct hashed item) {
+    return flat_add(layer, item, place);
 }
 
 /* ---- sizing ---- */
@@ -108,29 +105,30 @@ static double error_of_next(const struct chain *c) {
 
 /* Before 2.2 a filter had the next power of two above what its items need; the bits
  * that were too many raised its capacity. Later versions go on so with such a filter. */
-static enum bloom_status plan_rounded(double bits, struct filter *out) {
+static enum bloom_status plan_rounded(double bits, struct layer *out) {
     unsigned n2 = 0;
     double power = 1;
     for (; power <= bits; power *= 2)
         n2++;
-    out->sectors = (uint16_t)n2;
+    out->variant = (uint16_t)n2;
     out->bytes = n2 > 3 ? UINT64_C(1) << (n2 - 3) : 1;
-    out->capacity += (uint64_t)((double)(uint64_t)(power - bits) / out->model);
+    out->capacity +=
+        (uint64_t)((double)(uint64_t)(power - bits) / redisbloom_bits_per_item(out));
     return BLOOM_OK;
 }
 
 static enum bloom_status redisbloom_plan(const struct chain *c, uint64_t capacity,
-                                         struct filter *out) {
+                                         struct layer *out) {
     double error = error_of_next(c);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL; /* halved until nothing is left */
     double per_item = -(sizing_log(error) / LN2_SQUARED);
     double bits = (double)capacity * per_item;
     if (!(bits < too_many_bits)) return BLOOM_TOO_BIG;
 
-    *out = (struct filter){
+    *out = (struct layer){
         .capacity = capacity,
         .error = error,
-        .model = per_item,
+        .parameter = per_item,
         .probes = (uint16_t)redisbloom_hashes(per_item),
     };
     if (!(c->variant & REDISBLOOM_NOT_ROUNDED)) return plan_rounded(bits, out);
@@ -154,15 +152,17 @@ static const char *redisbloom_chain_flaw(const struct chain *c) {
     return NULL;
 }
 
-static const char *redisbloom_flaw(const struct filter *f) {
-    if (!(f->model > 0 && LN2 * f->model <= HASHES_MAX))
+static const char *redisbloom_flaw(const struct layer *layer) {
+    if (!(redisbloom_bits_per_item(layer) > 0 &&
+          LN2 * redisbloom_bits_per_item(layer) <= HASHES_MAX))
         return "the bits per item of a layer are no number that can be";
-    if (f->probes != redisbloom_hashes(f->model))
+    if (layer->probes != redisbloom_hashes(redisbloom_bits_per_item(layer)))
         return "a layer has a number of hashes that doesn't follow from its bits per item";
-    if (f->sectors > 62) return "a layer has a power of two that is too large";
-    if (f->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
-    uint64_t bytes = f->sectors > 3 ? UINT64_C(1) << (f->sectors - 3) : 1;
-    if (f->sectors && f->bytes < bytes)
+    if (redisbloom_n2(layer) > 62) return "a layer has a power of two that is too large";
+    if (layer->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
+    uint64_t bytes =
+        redisbloom_n2(layer) > 3 ? UINT64_C(1) << (redisbloom_n2(layer) - 3) : 1;
+    if (redisbloom_n2(layer) && layer->bytes < bytes)
         return "a layer has fewer bits than its power of two";
     return NULL;
 }
@@ -185,6 +185,6 @@ const struct kind kind_redisbloom = {
     .prefetch = redisbloom_prefetch,
     .ask = redisbloom_ask,
     .add = redisbloom_add,
-    .places = redisbloom_places,
+    .places = redisbloom_bits,
     .size = redisbloom_size,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "value.h"
+#include "filter.h"
+
+#include <string.h>
 
 #include "chains.h"
 #include "check.h"
@@ -26,33 +28,37 @@ static const struct {
 /* Only a complete filter in a state that this version knows denies anything. */
 TEST(a_partial_filter_and_one_in_an_unknown_state_deny_nothing) {
     struct chain c = {.missing = 0};
-    struct value v = {.live = &c};
+    struct filter f = {.live = &c};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        v.standing.state = answers[i].state;
+        f.standing.state = answers[i].state;
         c.missing = answers[i].missing;
         test_case("state %u, %llu missing", answers[i].state,
                   (unsigned long long)answers[i].missing);
-        CHECK(denies(&v) == answers[i].may_deny);
+        CHECK(denies(&f) == answers[i].may_deny);
     }
 }
 
-static struct chain *made(void) {
+static struct chain *made_in(const struct bloom_memory *memory) {
     struct chain_spec spec = random_spec(0.01, 2);
     struct chain *c;
-    struct filter plan;
-    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    struct layer plan;
+    CHECK_INT(chain_new(&spec, memory, &c), BLOOM_OK);
     CHECK_INT(chain_plan(c, 100, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
     return c;
 }
 
+static struct chain *made(void) {
+    return made_in(counting_memory());
+}
+
 TEST(a_new_value_is_plain_and_vouched_for_by_nobody) {
     struct chain *c = made();
-    struct value *v = value_new(c);
-    CHECK(v != NULL && v->live == c);
-    struct standing s = v->standing;
-    bool may_deny = denies(v);
-    value_free(v);
+    struct filter *f = filter_new(c);
+    CHECK(f != NULL && f->live == c);
+    struct standing s = f->standing;
+    bool may_deny = denies(f);
+    filter_free(f);
 
     CHECK(may_deny);
     CHECK_INT(s.state, STATE_PLAIN);
@@ -68,61 +74,70 @@ TEST(without_memory_for_a_value_the_chain_stays_its_owners) {
     struct chain *c = made();
     uint64_t blocks = memory_blocks();
     memory_fail_after(0);
-    CHECK(value_new(c) == NULL);
+    CHECK(filter_new(c) == NULL);
     CHECK_UINT(memory_blocks(), blocks);
     chain_free(c);
 }
 
 TEST(freeing_a_value_frees_all_of_it) {
-    struct value *v = value_new(made());
-    CHECK(v != NULL);
-    CHECK_UINT(value_memory(v), memory_bytes());
-    value_free(v);
+    struct filter *f = filter_new(made());
+    CHECK(f != NULL);
+    CHECK_UINT(filter_memory(f), memory_bytes());
+    filter_free(f);
     CHECK_UINT(memory_blocks(), 0);
-    value_free(NULL);
+    filter_free(NULL);
+}
+
+TEST(what_its_user_keeps_is_zero_at_birth_and_counts_as_memory) {
+    static struct bloom_memory memory;
+    static const unsigned char zeros[1000];
+    memory = *counting_memory();
+    memory.own = sizeof zeros;
+    struct filter *f = filter_new(made_in(&memory));
+    CHECK(f != NULL);
+
+    CHECK(memcmp(filter_own(f), zeros, sizeof zeros) == 0);
+    CHECK_UINT(filter_memory(f), memory_bytes());
+    filter_free(f);
 }
 
 /* ---- two chains ---- */
 
-static struct value *made_with_two(void) {
-    struct value *v = value_new(made());
-    CHECK(v != NULL);
-    v->next = made();
-    return v;
+static struct filter *made_with_two(void) {
+    struct filter *f = filter_new(made());
+    CHECK(f != NULL);
+    f->next = made();
+    return f;
 }
 
 TEST(both_chains_are_counted_and_freed) {
-    struct value *v = made_with_two();
-    CHECK_UINT(value_memory(v), memory_bytes());
-    value_free(v);
+    struct filter *f = made_with_two();
+    CHECK_UINT(filter_memory(f), memory_bytes());
+    filter_free(f);
     CHECK_UINT(memory_blocks(), 0);
 }
 
 TEST(a_swap_makes_the_next_chain_the_live_one) {
-    struct value *v = made_with_two();
-    struct chain *live = v->live, *next = v->next;
-    v->grow_again[0] = 11;
-    v->grow_again[1] = 22;
+    struct filter *f = made_with_two();
+    struct chain *live = f->live, *next = f->next;
 
-    CHECK(value_swap(v) == live);
-    CHECK(v->live == next && v->next == NULL);
-    CHECK_UINT(v->grow_again[0], 22); /* of the chain that it was noted for */
-    CHECK_UINT(v->grow_again[1], 0);
+    CHECK(filter_swap(f) == live);
+    CHECK(f->live == next && f->next == NULL);
     chain_free(live);
-    value_free(v);
+    filter_free(f);
 }
 
 TEST(what_is_released_is_the_live_chain_alone) {
-    struct value *v = made_with_two();
-    struct chain *live = v->live;
+    struct filter *f = made_with_two();
+    struct chain *live = f->live;
     uint64_t bytes = chain_memory(live);
-    CHECK(value_release(v) == live);
+    CHECK(filter_release(f) == live);
     CHECK_UINT(memory_bytes(), bytes);
     chain_free(live);
 
-    v = value_new(made());
-    live = v->live;
-    CHECK(value_release(v) == live);
+    f = filter_new(made());
+    live = f->live;
+    CHECK(filter_release(f) == live);
     chain_free(live);
     CHECK_UINT(memory_blocks(), 0);
 }
@@ -135,37 +150,37 @@ static void drop_arrays(struct chain *c) {
 }
 
 TEST(arrays_are_taken_for_both_chains) {
-    struct value *v = made_with_two();
+    struct filter *f = made_with_two();
     uint64_t bytes = memory_bytes();
-    drop_arrays(v->live);
-    drop_arrays(v->next);
-    CHECK_INT(value_take_arrays(v), BLOOM_OK);
+    drop_arrays(f->live);
+    drop_arrays(f->next);
+    CHECK_INT(filter_take_arrays(f), BLOOM_OK);
     CHECK_UINT(memory_bytes(), bytes);
-    CHECK(v->live->layers[0].bits && v->next->layers[0].bits);
-    value_free(v);
+    CHECK(f->live->layers[0].bits && f->next->layers[0].bits);
+    filter_free(f);
 }
 
 /* The caller frees the value then, with what the first chain has got. */
 TEST(without_memory_for_the_second_chains_arrays_the_value_can_be_freed) {
     for (uint64_t allowed = 0; allowed < 2; allowed++) {
-        struct value *v = made_with_two();
-        drop_arrays(v->live);
-        drop_arrays(v->next);
+        struct filter *f = made_with_two();
+        drop_arrays(f->live);
+        drop_arrays(f->next);
         memory_fail_after(allowed);
-        enum bloom_status status = value_take_arrays(v);
+        enum bloom_status status = filter_take_arrays(f);
         memory_never_fails();
         test_case("%llu arrays", (unsigned long long)allowed);
         CHECK_INT(status, BLOOM_NO_MEMORY);
-        CHECK((v->live->layers[0].bits != NULL) == (allowed == 1));
-        CHECK(v->next->layers[0].bits == NULL);
-        value_free(v);
+        CHECK((f->live->layers[0].bits != NULL) == (allowed == 1));
+        CHECK(f->next->layers[0].bits == NULL);
+        filter_free(f);
         CHECK_UINT(memory_blocks(), 0);
     }
 }
 
 TEST(a_value_of_which_anything_was_said_is_not_plain) {
-    struct value *v = value_new(made());
-    CHECK(v != NULL);
+    struct filter *f = filter_new(made());
+    CHECK(f != NULL);
     static const struct standing said[] = {
         {.state = STATE_LOADING},
         {.state = STATE_READY},
@@ -177,15 +192,15 @@ TEST(a_value_of_which_anything_was_said_is_not_plain) {
         {.rebuild_start = -1},
         {.rebuild_received = 1},
     };
-    bool plain = value_is_plain(v), others = false;
+    bool plain = filter_is_plain(f), others = false;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        v->standing = said[i];
-        others = others || value_is_plain(v);
+        f->standing = said[i];
+        others = others || filter_is_plain(f);
     }
-    v->standing = (struct standing){.state = STATE_PLAIN};
-    v->next = made();
-    others = others || value_is_plain(v);
-    value_free(v);
+    f->standing = (struct standing){.state = STATE_PLAIN};
+    f->next = made();
+    others = others || filter_is_plain(f);
+    filter_free(f);
     CHECK(plain);
     CHECK(!others);
 }

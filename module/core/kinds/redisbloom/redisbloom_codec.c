@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_redisbloom.h"
+#include "redisbloom_codec.h"
 
 #include "bytes.h"
 #include "reader.h"
@@ -28,16 +28,16 @@ struct redisbloom_head redisbloom_head_of(const struct chain *c) {
     };
 }
 
-struct redisbloom_link redisbloom_link_of(const struct filter *f) {
+struct redisbloom_link redisbloom_link_of(const struct layer *layer) {
     return (struct redisbloom_link){
-        .capacity = f->capacity,
-        .error = f->error,
-        .hashes = f->probes,
-        .bits_per_item = f->model,
-        .bits = 8 * f->bytes,
-        .n2 = f->sectors,
-        .bytes = f->bytes,
-        .items = f->items,
+        .capacity = layer->capacity,
+        .error = layer->error,
+        .hashes = layer->probes,
+        .bits_per_item = redisbloom_bits_per_item(layer),
+        .bits = 8 * layer->bytes,
+        .n2 = redisbloom_n2(layer),
+        .bytes = layer->bytes,
+        .items = layer->items,
     };
 }
 
@@ -106,14 +106,14 @@ enum bloom_status redisbloom_add_link(struct chain *c, const struct redisbloom_l
     if (*why) return BLOOM_CORRUPT;
 
     if (c->nlayers == 0) c->error = error_asked(c, link->error);
-    c->layers[c->nlayers++] = (struct filter){
+    c->layers[c->nlayers++] = (struct layer){
         .bytes = link->bytes,
         .capacity = link->capacity,
         .items = link->items,
         .error = link->error,
-        .model = link->bits_per_item,
+        .parameter = link->bits_per_item,
         .probes = (uint16_t)link->hashes,
-        .sectors = (uint16_t)link->n2,
+        .variant = (uint16_t)link->n2,
     };
     return BLOOM_OK;
 }

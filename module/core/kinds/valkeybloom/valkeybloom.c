@@ -15,11 +15,11 @@
  *
  * What the fields mean here: a chain's two secrets are the halves of the seed, its
  * identity follows from them, its variant tells whether the seed is random, and its
- * parameter is the tightening ratio. A layer's model is its error once more. */
+ * parameter is the tightening ratio. A layer's parameter is its error once more. */
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "sizing.h"
 #include "valkeybloom.h"
 
@@ -36,9 +36,9 @@ const struct secret valkeybloom_fixed_seed[2] = {
     {UINT64_C(0x8788983e738a891d), UINT64_C(0x83330728cd977f30)},
 };
 
-FLAT_INLINE uint64_t place(const struct filter *f, struct hashed item, unsigned i) {
+FLAT_INLINE uint64_t place(const struct layer *layer, struct hashed item, unsigned i) {
     uint64_t p = i == 0 ? item.x : i == 1 ? item.step : (item.x + i * item.step) % PRIME;
-    return p % (8 * f->bytes);
+    return p % (8 * layer->bytes);
 }
 
 static void valkeybloom_hash(const struct chain *c, const struct item *items, size_t n,
@@ -51,18 +51,18 @@ static void valkeybloom_hash(const struct chain *c, const struct item *items, si
     }
 }
 
-static void valkeybloom_prefetch(const struct filter *layers, size_t nlayers,
+static void valkeybloom_prefetch(const struct layer *layers, size_t nlayers,
                                  const struct hashed *items, size_t n) {
     flat_prefetch(layers, nlayers, items, n, place);
 }
 
-static void valkeybloom_ask(const struct filter *layers, size_t nlayers,
+static void valkeybloom_ask(const struct layer *layers, size_t nlayers,
                             const struct hashed *items, size_t n, uint8_t *maybe) {
     flat_ask(layers, nlayers, items, n, maybe, place);
 }
 
-static bool valkeybloom_add(struct filter *f, struct hashed item) {
-    return flat_add(f, item, place);
+static bool valkeybloom_add(struct layer *layer, struct hashed item) {
+    return flat_add(layer, item, place);
 }
 
 /* ---- what follows from the seed ---- */
@@ -90,7 +90,7 @@ double valkeybloom_error(const struct chain *c, uint32_t layer) {
 }
 
 static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capacity,
-                                          struct filter *out) {
+                                          struct layer *out) {
     double error = valkeybloom_error(c, c->nlayers);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL;
     double bytes = (double)capacity * sizing_log(error) / (-8 * (LN2 * LN2));
@@ -103,11 +103,11 @@ static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capaci
     if (hashes - (double)rounded >= 0.5 || rounded == 0) rounded++;
     if (rounded > HASHES_MAX) return BLOOM_RATE_TOO_SMALL;
 
-    *out = (struct filter){
+    *out = (struct layer){
         .bytes = whole,
         .capacity = capacity,
         .error = error,
-        .model = error,
+        .parameter = error,
         .probes = (uint16_t)rounded,
     };
     return BLOOM_OK;
@@ -130,11 +130,11 @@ static const char *valkeybloom_chain_flaw(const struct chain *c) {
     return NULL;
 }
 
-static const char *valkeybloom_flaw(const struct filter *f) {
-    if (f->probes < 1 || f->probes > HASHES_MAX)
+static const char *valkeybloom_flaw(const struct layer *layer) {
+    if (layer->probes < 1 || layer->probes > HASHES_MAX)
         return "a layer has a bad number of hashes";
-    if (f->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
-    if (f->sectors != 0 || f->model != f->error)
+    if (layer->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
+    if (layer->variant != 0 || layer->parameter != layer->error)
         return "it has a field set that its kind doesn't know";
     return NULL;
 }

@@ -2,7 +2,7 @@
 /* lines_plain.c - the loops of the native kind in plain C: the form that runs
  * everywhere, and that the others must equal. */
 #include "bytes.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 /* Each bit is found when it is looked at. */
 struct bits {
@@ -48,23 +48,23 @@ static void hash_all(const struct secret *secret, const struct item *items, size
 }
 
 #define LINES_LOOPS lines_plain
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
-INLINE bool layer_has(const struct filter *f, unsigned sectors, uint64_t x) {
-    uint64_t lines = f->bytes / LINE_BYTES;
-    for (unsigned j = 0; j < f->probes; j++) {
+INLINE bool layer_has(const struct layer *layer, unsigned sectors, uint64_t x) {
+    uint64_t lines = layer->bytes / LINE_BYTES;
+    for (unsigned j = 0; j < layer->probes; j++) {
         uint64_t x_j = probe(x, j);
         struct bits bits = bits_of(pattern_of(x_j), sectors);
-        if (!line_has(line_of(f->bits, lines, x_j), bits, sectors)) return false;
+        if (!line_has(line_of(layer->bits, lines, x_j), bits, sectors)) return false;
     }
     return true;
 }
 
-bool lines_ask_one(const struct filter *layers, size_t nlayers, struct hashed item) {
-    for (const struct filter *f = layers + nlayers; f-- > layers;) {
-        bool has = f->sectors == 8   ? layer_has(f, 8, item.x)
-                   : f->sectors == 4 ? layer_has(f, 4, item.x)
-                                     : layer_has(f, 2, item.x);
+bool lines_ask_one(const struct layer *layers, size_t nlayers, struct hashed item) {
+    for (const struct layer *layer = layers + nlayers; layer-- > layers;) {
+        bool has = sectors_of(layer) == 8   ? layer_has(layer, 8, item.x)
+                   : sectors_of(layer) == 4 ? layer_has(layer, 4, item.x)
+                                            : layer_has(layer, 2, item.x);
         if (has) return true;
     }
     return false;

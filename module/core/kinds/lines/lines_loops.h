@@ -28,16 +28,16 @@
 struct lines_loops {
     void (*hash)(const struct secret *secret, const struct item *items, size_t n,
                  struct hashed *out);
-    void (*ask)(const struct filter *layers, size_t nlayers, const struct hashed *items,
+    void (*ask)(const struct layer *layers, size_t nlayers, const struct hashed *items,
                 size_t n, uint8_t *maybe);
-    void (*add)(struct filter *layer, const struct hashed *items, size_t n,
+    void (*add)(struct layer *layer, const struct hashed *items, size_t n,
                 uint8_t *changed);
 };
 
 extern const struct lines_loops lines_plain;
 
 /* A single item, without the cost of a block: ask() in plain C for n = 1. */
-bool lines_ask_one(const struct filter *layers, size_t nlayers, struct hashed item);
+bool lines_ask_one(const struct layer *layers, size_t nlayers, struct hashed item);
 
 #ifdef __x86_64__
 extern const struct lines_loops lines_avx2;
@@ -46,6 +46,11 @@ extern const struct lines_loops lines_avx2;
 /* So small, and called so often, that a call would be the larger part of them; and
  * the number of sectors has to arrive in them as a constant. */
 #define INLINE static inline __attribute__((always_inline))
+
+/* The bits that an item sets in each of its lines: the layer's variant. */
+INLINE unsigned sectors_of(const struct layer *layer) {
+    return layer->variant;
+}
 
 #define GOLDEN UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
 
@@ -82,10 +87,10 @@ typedef uint64_t set;
 /* Which of those items have all their bits in line number j. Nothing here depends on
  * an answer, so the processor can look at many lines at once. `bits` are those of
  * line 0, by item. */
-INLINE set which_have(const struct filter *f, unsigned sectors, unsigned j,
+INLINE set which_have(const struct layer *layer, unsigned sectors, unsigned j,
                       const struct hashed *items, const struct bits *bits, set of) {
-    unsigned char *start = f->bits;
-    uint64_t lines = f->bytes / LINE_BYTES;
+    unsigned char *start = layer->bits;
+    uint64_t lines = layer->bytes / LINE_BYTES;
     set have = 0;
     for (; of != 0; of &= of - 1) {
         unsigned i = (unsigned)__builtin_ctzll(of);
@@ -100,40 +105,40 @@ INLINE set which_have(const struct filter *f, unsigned sectors, unsigned j,
 
 /* Which of the open items a layer has. Their bits are worked out anew if the layer
  * before had another number of sectors. */
-INLINE set ask_layer(const struct filter *f, unsigned sectors, bool anew,
+INLINE set ask_layer(const struct layer *layer, unsigned sectors, bool anew,
                      const struct hashed *items, size_t n, struct bits *bits, set open) {
     for (size_t i = 0; anew && i < n; i++)
         bits[i] = bits_of(pattern_of(items[i].x), sectors);
-    set have = which_have(f, sectors, 0, items, bits, open);
-    for (unsigned j = 1; j < f->probes && have != 0; j++)
-        have = which_have(f, sectors, j, items, bits, have);
+    set have = which_have(layer, sectors, 0, items, bits, open);
+    for (unsigned j = 1; j < layer->probes && have != 0; j++)
+        have = which_have(layer, sectors, j, items, bits, have);
     return have;
 }
 
-static void ask_chain(const struct filter *layers, size_t nlayers,
+static void ask_chain(const struct layer *layers, size_t nlayers,
                       const struct hashed *items, size_t n, uint8_t *maybe) {
     struct bits bits[LINES_BLOCK];
     set open = ~(set)0 >> (LINES_BLOCK - n);
     unsigned sectors = 0;
-    for (const struct filter *f = layers + nlayers; f-- > layers && open != 0;) {
-        bool anew = f->sectors != sectors;
-        sectors = f->sectors;
+    for (const struct layer *layer = layers + nlayers; layer-- > layers && open != 0;) {
+        bool anew = sectors_of(layer) != sectors;
+        sectors = sectors_of(layer);
         if (sectors == 8)
-            open &= ~ask_layer(f, 8, anew, items, n, bits, open);
+            open &= ~ask_layer(layer, 8, anew, items, n, bits, open);
         else if (sectors == 4)
-            open &= ~ask_layer(f, 4, anew, items, n, bits, open);
+            open &= ~ask_layer(layer, 4, anew, items, n, bits, open);
         else
-            open &= ~ask_layer(f, 2, anew, items, n, bits, open);
+            open &= ~ask_layer(layer, 2, anew, items, n, bits, open);
     }
     for (size_t i = 0; i < n; i++)
         maybe[i] = !(open >> i & 1);
 }
 
 /* One layer with one line an item: nothing to remember between lines or layers. */
-INLINE void ask_lines(const struct filter *f, unsigned sectors, const struct hashed *items,
-                      size_t n, uint8_t *maybe) {
-    unsigned char *start = f->bits;
-    uint64_t lines = f->bytes / LINE_BYTES;
+INLINE void ask_lines(const struct layer *layer, unsigned sectors,
+                      const struct hashed *items, size_t n, uint8_t *maybe) {
+    unsigned char *start = layer->bits;
+    uint64_t lines = layer->bytes / LINE_BYTES;
     for (size_t i = 0; i < n; i++) {
         uint64_t x = items[i].x;
         struct bits bits = bits_of(pattern_of(x), sectors);
@@ -141,23 +146,23 @@ INLINE void ask_lines(const struct filter *f, unsigned sectors, const struct has
     }
 }
 
-static void ask_all(const struct filter *layers, size_t nlayers, const struct hashed *items,
+static void ask_all(const struct layer *layers, size_t nlayers, const struct hashed *items,
                     size_t n, uint8_t *maybe) {
     if (nlayers > 1 || layers->probes > 1)
         ask_chain(layers, nlayers, items, n, maybe);
-    else if (layers->sectors == 8)
+    else if (sectors_of(layers) == 8)
         ask_lines(layers, 8, items, n, maybe);
-    else if (layers->sectors == 4)
+    else if (sectors_of(layers) == 4)
         ask_lines(layers, 4, items, n, maybe);
     else
         ask_lines(layers, 2, items, n, maybe);
 }
 
-INLINE void add_to_layer(struct filter *f, unsigned sectors, const struct hashed *items,
+INLINE void add_to_layer(struct layer *layer, unsigned sectors, const struct hashed *items,
                          size_t n, uint8_t *changed) {
-    unsigned char *bits = f->bits;
-    uint64_t lines = f->bytes / LINE_BYTES;
-    unsigned probes = f->probes;
+    unsigned char *bits = layer->bits;
+    uint64_t lines = layer->bytes / LINE_BYTES;
+    unsigned probes = layer->probes;
     for (size_t i = 0; i < n; i++) {
         if (!changed[i]) continue;
         bool touched = false;
@@ -170,14 +175,14 @@ INLINE void add_to_layer(struct filter *f, unsigned sectors, const struct hashed
     }
 }
 
-static void add_all(struct filter *f, const struct hashed *items, size_t n,
+static void add_all(struct layer *layer, const struct hashed *items, size_t n,
                     uint8_t *changed) {
-    if (f->sectors == 8)
-        add_to_layer(f, 8, items, n, changed);
-    else if (f->sectors == 4)
-        add_to_layer(f, 4, items, n, changed);
+    if (sectors_of(layer) == 8)
+        add_to_layer(layer, 8, items, n, changed);
+    else if (sectors_of(layer) == 4)
+        add_to_layer(layer, 4, items, n, changed);
     else
-        add_to_layer(f, 2, items, n, changed);
+        add_to_layer(layer, 2, items, n, changed);
 }
 
 const struct lines_loops LINES_LOOPS = {hash_all, ask_all, add_all};

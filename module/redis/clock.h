@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clock.h - what time it is. */
+#ifndef BULWARK_CLOCK_H
+#define BULWARK_CLOCK_H
+
+#include <stdint.h>
+
+#include "core/shield.h"
+
+/* By both clocks: Unix time, and one of this machine that nobody can set. In ms. */
+struct moment clock_now(void);
+
+/* By the second alone. */
+int64_t clock_steady_ms(void);
+
+/* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
+ * be any number. */
+int64_t clock_seconds_since(int64_t ms);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* eviction.h - a warning that the server may throw a ready filter out. */
+#ifndef BULWARK_EVICTION_H
+#define BULWARK_EVICTION_H
+
+#include "server.h"
+
+/* Warns, once for each policy, when the server may evict the ready filter of that name. */
+void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name);
+
+#endif

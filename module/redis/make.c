@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "make.h"
+
+#include "change.h"
+#include "clock.h"
+#include "core/kind.h"
+#include "memory.h"
+#include "node.h"
+#include "replicate.h"
+#include "stats.h"
+#include "upstream.h"
+
+/* The next layer, if it can be sized and there is room for it. */
+static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
+                                   uint64_t capacity) {
+    struct layer plan;
+    enum bloom_status status = chain_plan(c, capacity, &plan);
+    if (status < 0) return status;
+    if (!upstream_sent(ctx))
+        status = memory_room(ctx, chain_bytes(c) + plan.bytes, plan.bytes);
+    if (status >= 0) status = chain_grow(c, &plan);
+    upstream_must_have(ctx, status);
+    return status;
+}
+
+/* Each kind has what is random about it, and nothing else. */
+static struct chain_spec spec_of(const struct wish *wish) {
+    struct chain_spec spec = {
+        .kind = wish->kind,
+        .error = wish->error,
+        .expansion = (uint32_t)wish->expansion,
+    };
+    if (wish->kind == &kind_redisbloom) {
+        spec.parameter = (double)wish->growth;
+    } else if (wish->kind == &kind_valkeybloom) {
+        struct secret seed[2] = {wish->seed[0], wish->seed[1]};
+        if (!wish->has_seed) RedisModule_GetRandomBytes((unsigned char *)seed, sizeof seed);
+        spec.secret = seed[0];
+        spec.secret2 = seed[1];
+        spec.parameter = wish->tightening;
+    } else {
+        RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
+        RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
+    }
+    wish->kind->complete(&spec);
+    return spec;
+}
+
+enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
+                             struct chain **c) {
+    struct chain_spec spec = spec_of(wish);
+    enum bloom_status status = chain_new(&spec, &memory_allocator, c);
+    if (status < 0) return status;
+    status = add_layer(ctx, *c, (uint64_t)wish->capacity);
+    if (status >= 0) return status;
+    chain_free(*c);
+    *c = NULL;
+    return status;
+}
+
+/* On a refusal *f is NULL and nothing is left allocated. */
+static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
+                              struct filter **f) {
+    struct chain *c;
+    *f = NULL;
+    enum bloom_status status = make_chain(ctx, wish, &c);
+    if (status < 0) return status;
+    *f = filter_new(c);
+    if (*f) {
+        (*f)->standing.state = (uint8_t)wish->state;
+        return BLOOM_OK;
+    }
+    chain_free(c);
+    upstream_must_have(ctx, BLOOM_NO_MEMORY);
+    return BLOOM_NO_MEMORY;
+}
+
+enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
+                              const struct wish *wish, struct filter **f) {
+    enum bloom_status status = make(ctx, wish, f);
+    if (status < 0) return status;
+    struct standing *s = &(*f)->standing;
+    struct moment now = clock_now();
+    if (s->state == STATE_READY) shield_vouch(s, now.wall, 0, now, node.era);
+    change_put(ctx, name, *f);
+    replicate_creation(ctx, name, *f);
+    return BLOOM_OK;
+}
+
+enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
+                             struct chain *c) {
+    change_begin(f);
+    enum bloom_status status = add_layer(ctx, c, 0);
+    if (status >= 0) {
+        stats_count(&stats_counters.growths, 1);
+        replicate_growth(ctx, name, f, c);
+    }
+    change_end(ctx, name, f);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* make.h - filters, chains and layers that commands make. */
+#ifndef BULWARK_MAKE_H
+#define BULWARK_MAKE_H
+
+#include "core/filter.h"
+#include "server.h"
+
+/* What creating commands say about the filter to make. */
+struct wish {
+    const struct kind *kind;
+    double error;
+    long long capacity;
+    long long expansion; /* 0: never grows */
+    enum state state;
+
+    /* For foreign kinds: RedisBloom stores a growth even where NONSCALING forbids it;
+     * valkey-bloom has a ratio (0: its default) and a seed (else a random one). */
+    long long growth;
+    double tightening;
+    bool has_seed;
+    struct secret seed[2];
+};
+
+/* Makes a filter, puts it under a name that no key has, and tells replicas. Listeners
+ * (announce) come last of all, when the filter is not needed any more: one of them may
+ * delete the key. On a refusal nothing has changed and nothing has been replied. */
+enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
+                              const struct wish *wish, struct filter **f);
+
+/* Makes the chain of a filter, and nothing else. On a refusal *c is NULL. */
+enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
+                             struct chain **c);
+
+/* Gives one of the filter's chains its next layer, and tells replicas. Refuses BLOOM_FULL
+ * if it never grows. */
+enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
+                             struct chain *c);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* upstream.h - what came from a master or an AOF.
+ *
+ * It is an effect that happened there: it is followed, and not judged. Limits on memory,
+ * refusals and the settings here are for clients. Nobody upstream reads an error, and the
+ * server would log one together with the last bytes of the stream, where a secret may be.
+ * So whatever can't be applied ends in one of four ways:
+ *
+ *     what arrives                   why it can't be applied         what happens
+ *     -----------------------------  ------------------------------  -------------
+ *     anything                       its words make no sense         logged
+ *     anything with a key            the key holds another type      logged
+ *     a filter: LOADCHUNK header,    its bytes make no sense         the server ends
+ *       LOAD, REBUILD START          a filter is there already       logged
+ *     a growth, a chunk              no filter, or not that one      logged
+ *     an item                        no filter                       one is made
+ *                                    no room                         over capacity
+ *     REBUILD LOAD, ABORT            no such rebuild                 logged
+ *     READY, REBUILD COMMIT          another filter, or another      alarm
+ *                                    count of items
+ *     anything, an RDB file          no memory                       the server ends
+ *
+ *     logged     the log has the words that a client would have read, and the key's name;
+ *                the reply is OK. The filter says "maybe" as often as before, or more
+ *     one is     of RedisBloom's defaults, and loading unless bf-missing-key says absent:
+ *     made       a master of ours would have sent the header first
+ *     alarm      what is here denies nothing until the next full sync, or until somebody
+ *                vouches for it
+ *     ends       exit(1), as for a broken RDB file: without the filter, the next add would
+ *                make one that denies all that it held
+ */
+#ifndef BULWARK_UPSTREAM_H
+#define BULWARK_UPSTREAM_H
+
+#include "core/filter.h"
+#include "server.h"
+
+/* Whether the command under way came from a master or an AOF. */
+bool upstream_sent(RedisModuleCtx *ctx);
+
+/* "logged": replies OK, and returns REDISMODULE_OK for handlers to return. name may be
+ * NULL. */
+int upstream_log(RedisModuleCtx *ctx, RedisModuleString *name, const char *why);
+
+/* "alarm", if there is a filter; replying is the caller's. Listeners are told: the filter
+ * may be gone after it. */
+void upstream_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
+                    const char *why);
+
+/* "the server ends". why may be NULL. */
+_Noreturn void upstream_end(const char *what, const char *why);
+
+/* The same if the status is BLOOM_NO_MEMORY and the command under way came from upstream.
+ * The second form is for callbacks, which can't tell: on a replica, and while loading,
+ * every call counts. */
+void upstream_must_have(RedisModuleCtx *ctx, enum bloom_status status);
+void upstream_must_have_here(enum bloom_status status);
+
+#endif
