@@ -20,9 +20,6 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                           &kind_valkeybloom};
-
 /* Numbers that are the same in every run (splitmix64, see model.c). */
 static uint64_t fixed_random(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -33,8 +30,8 @@ static uint64_t fixed_random(uint64_t *state) {
 
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
+    struct chain_spec spec = {
+        .kind = kind, .error = error, .expansion = expansion, .growth = expansion};
     if (kind != &kind_redisbloom)
         spec.secret = (struct secret){fixed_random(state), fixed_random(state)};
     if (kind == &kind_valkeybloom)
