@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
-# make run          a server with the module, and what it does (PORT=6379)
+# make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
 # make unit         the core only, no server (TEST=part of a name selects)
 # make arm64        the same, compiled for arm64 and run by an emulator
@@ -45,7 +45,7 @@ GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -is
 TEST_FLAGS := $(COMMON) -D_GNU_SOURCE -Itests
 CHECKED := tests/check.c
 
-core_src := $(wildcard module/core/*.c module/core/kinds/*.c)
+core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c)
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
 integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c)
@@ -84,7 +84,7 @@ $B/module/core/%.o: module/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_FLAGS) -c -o $@ $<
 
-# Run only on processors that have it: see kinds/lines_loops.h.
+# Run only on processors that have it: see kinds/lines/lines_loops.h.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 $B/module/core/%_avx2.o: CORE_FLAGS += -mavx2 -mbmi2
 endif
@@ -159,8 +159,8 @@ $(HIREDIS)/lib/libhiredis.a:
 
 .PHONY: run test unit arm64 integration examples matrix servers replay fuzz libfuzzer fuzz-commands long bench demo
 .PHONY: format lint clean help
-run: bulwark.so
-	@tests/run.sh
+run:
+	@CC="$(CC)" tests/run.sh
 
 test:
 	@tests/all.sh

@@ -10,7 +10,8 @@
  *     estimate.h how often a chain errs as it is
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
- *     codec_redisbloom.h, codec_valkeybloom.h    the same in other products' forms
+ *     kinds/     a folder for each kind; those of other products have that product's
+ *                forms as bytes: redisbloom/redisbloom_codec.h, valkeybloom/...
  *     memory.h   the allocator that its user hands in
  *     status.h   what a call can say
  *
@@ -41,14 +42,15 @@
 
 #include "chain.h"
 #include "codec.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
 #include "estimate.h"
+#include "filter.h"
 #include "hash.h"
 #include "kind.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "memory.h"
+#include "shield.h"
 #include "sizing.h"
 #include "status.h"
-#include "filter.h"
 
 #endif

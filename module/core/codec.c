@@ -38,23 +38,23 @@ enum codec_record codec_record_type(const void *bytes, size_t length) {
 static void write_layer(const struct layer *layer, unsigned char *out) {
     memset(out, 0, LAYER_LENGTH);
     store_u16(out, layer->probes);
-    store_u16(out + 2, layer->sectors);
+    store_u16(out + 2, layer->variant);
     store_u64(out + 8, layer->bytes);
     store_u64(out + 16, layer->capacity);
     store_u64(out + 24, layer->items);
     store_f64(out + 32, layer->error);
-    store_f64(out + 40, layer->model);
+    store_f64(out + 40, layer->parameter);
 }
 
 static struct layer read_layer(const unsigned char *in) {
     return (struct layer){
         .probes = load_u16(in),
-        .sectors = load_u16(in + 2),
+        .variant = load_u16(in + 2),
         .bytes = load_u64(in + 8),
         .capacity = load_u64(in + 16),
         .items = load_u64(in + 24),
         .error = load_f64(in + 32),
-        .model = load_f64(in + 40),
+        .parameter = load_f64(in + 40),
     };
 }
 

@@ -4,7 +4,8 @@
  * A filter travels as one header and then chunks of its bit arrays. The same
  * records serve RDB, DUMP, SCANDUMP, the AOF and replication. All numbers are
  * little-endian, rates are IEEE doubles, and the bytes of the bit arrays are
- * those in memory (bytes.h).
+ * those in memory (bytes.h). What the kind's own fields hold is said in each kind's folder
+ * (kinds/lines/lines.c: s and the model error of a layer).
  *
  *   header                               chain record (offset from its start)
  *    0   8  "BULWARK" 0x81                0   1  kind
@@ -23,13 +24,13 @@
  *   64      chain records: live, next
  *           sections                    layer record
  *                                        0   2  probes
- *   section                              2   2  sectors
+ *   section                              2   2  variant: the kind's own
  *    0   4  tag; the top bit is set      4   4  0
  *           in a critical one            8   8  bytes of the array
  *    4   4  length                      16   8  capacity
  *    8      bytes                       24   8  items
  *                                       32   8  error share
- *                                       40   8  model error
+ *                                       40   8  parameter: the kind's own
  *
  *   chunk                                growth
  *    0   8  "BULWARK" 0x82                0   8  "BULWARK" 0x83

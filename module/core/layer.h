@@ -27,11 +27,9 @@ struct layer {
     uint64_t capacity; /* items it was sized for */
     uint64_t items;    /* items it has accepted */
     double error;      /* its share of the chain's error */
-    double model; /* the error expected at capacity, <= error; foreign kinds: their own */
-    uint16_t probes;  /* lines an item touches */
-    uint16_t sectors; /* bits an item sets in each of them */
-    /* The last three mean that for the native kind; others say in kinds/ what they
-     * keep there. */
+    double parameter;  /* the kind's own, or 0 */
+    uint16_t probes;   /* places an item touches: lines or bits, by kind */
+    uint16_t variant;  /* the kind's own, or 0 */
 };
 
 /* Items over capacity. */

@@ -46,7 +46,7 @@ static inline void tell(struct adding *a, size_t up_to) {
         a->changed += tell_rebuild(a, up_to);
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
-        bool all = node_sends_all(a->ctx, a->f);
+        bool all = replicate_sends_all(a->ctx, a->f);
         a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
                                       a->effect + a->told, n, all, as_it_is);
     }

@@ -6,9 +6,9 @@
 
 #include "config.h"
 #include "core/chain.h"
-#include "core/codec_valkeybloom.h"
-#include "core/redisbloom.h"
-#include "core/valkeybloom.h"
+#include "core/kinds/redisbloom/redisbloom.h"
+#include "core/kinds/valkeybloom/valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "make.h"
 #include "options.h"
 #include "reply.h"

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "answer.h"
 #include "config.h"
 #include "diary.h"
 #include "items.h"
-#include "node.h"
 #include "reply.h"
 #include "stats.h"
 
@@ -51,7 +51,7 @@ size_t ask_each(RedisModuleCtx *ctx, const struct chain *c, RedisModuleString **
 }
 
 static bool may_deny(struct filter *f) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     return shield_denies(cause) ||
            (cause == CAUSE_MISSING && settings.missing_key == MISSING_ABSENT);
 }
@@ -83,7 +83,7 @@ void ask_reply_bools(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **
 
 void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **strings,
                      size_t n) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     const char *no = cause == CAUSE_NONE ? "absent" : "unknown";
     size_t found = ask_each(ctx, live_of(f), strings, n, no);
 

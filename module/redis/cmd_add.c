@@ -5,7 +5,7 @@
 #include "cmd_load.h"
 #include "commands.h"
 #include "config.h"
-#include "core/codec_valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "find.h"
 #include "make.h"
 #include "reply.h"

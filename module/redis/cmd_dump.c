@@ -16,7 +16,7 @@
 #include "change.h"
 #include "commands.h"
 #include "core/codec.h"
-#include "core/codec_redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom_codec.h"
 #include "find.h"
 #include "memory.h"
 #include "node.h"
@@ -248,7 +248,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (status < 0)
         return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
     if (l.changed) {
-        RedisModule_ReplicateVerbatim(ctx);
+        replicate_as_it_came(ctx);
         announce(ctx, argv[1], "bf.loadchunk");
     }
     return reply_ok(ctx);

@@ -10,6 +10,7 @@
  *     a string, and long      opened once more, to count as a hit, and read in place
  *     a string, and short     GET
  *     anything else           WRONGTYPE */
+#include "answer.h"
 #include "ask.h"
 #include "commands.h"
 #include "find.h"
@@ -48,7 +49,7 @@ static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
     static unsigned hits;
     if (hits++ % HITS_A_LOOK != 0) return;
     struct filter *f = find_unseen(ctx, name);
-    if (!ask_one(f, item) && node_why_unknown(f) == CAUSE_NONE)
+    if (!ask_one(f, item) && answer_cause(f) == CAUSE_NONE)
         stats_count(&stats_counters.contradictions, 1);
 }
 

@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "commands.h"
-#include "core/redisbloom.h"
+#include "core/kinds/redisbloom/redisbloom.h"
 #include "find.h"
 #include "reply.h"
 
@@ -129,10 +129,9 @@ static void reply_redisbloom_layer(RedisModuleCtx *ctx, const struct chain *c,
     reply_line(ctx,
                "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u hashwidth:%d"
                " capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
-               layer->bytes,
-               layer->sectors ? UINT64_C(1) << layer->sectors : 8 * layer->bytes,
-               layer->probes, c->variant & REDISBLOOM_HASH_64 ? 64 : 32, layer->capacity,
-               layer->items, layer->error);
+               layer->bytes, redisbloom_bits(layer), layer->probes,
+               c->variant & REDISBLOOM_HASH_64 ? 64 : 32, layer->capacity, layer->items,
+               layer->error);
 }
 
 static int debug_redisbloom(RedisModuleCtx *ctx, const struct chain *c) {
@@ -162,8 +161,8 @@ int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         reply_line(ctx,
                    "bytes:%" PRIu64 " probes:%u sectors:%u capacity:%" PRIu64
                    " size:%" PRIu64 " ratio:%g model:%g",
-                   layer->bytes, layer->probes, layer->sectors, layer->capacity,
-                   layer->items, layer->error, layer->model);
+                   layer->bytes, layer->probes, layer->variant, layer->capacity,
+                   layer->items, layer->error, layer->parameter);
     }
     return REDISMODULE_OK;
 }

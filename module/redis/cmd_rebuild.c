@@ -15,6 +15,7 @@
 
 #include "adding.h"
 #include "announce.h"
+#include "answer.h"
 #include "args.h"
 #include "ask.h"
 #include "change.h"
@@ -62,8 +63,7 @@ static bool is_partial(const struct filter *f) {
 /* May the one with the token in argv[3] go on? What the master did goes on. */
 static enum bloom_status resume(const struct rebuild *r) {
     if (!r->f) return BLOOM_NOT_FOUND;
-    enum bloom_status status =
-        shield_resume(&r->f->standing, r->f->next, token_of(r->argv[3]), &node);
+    enum bloom_status status = answer_resume(r->f, token_of(r->argv[3]));
     if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
     return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
 }
@@ -76,7 +76,7 @@ static enum bloom_status may_start(const struct rebuild *r) {
     if (r->f->live->missing > 0) return BLOOM_PARTIAL;
     if (!r->f->next) return BLOOM_OK;
     const struct standing *s = &r->f->standing;
-    bool interrupted = shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED;
+    bool interrupted = answer_resume(r->f, s->rebuild_token) == BLOOM_INTERRUPTED;
     return interrupted || r->f->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
@@ -191,7 +191,7 @@ static int follow_start(struct rebuild *r) {
     change_begin(r->f);
     set_next(r->f, next);
     shield_start(&r->f->standing, token_of(r->argv[3]), since, node.era);
-    RedisModule_ReplicateVerbatim(r->ctx);
+    replicate_as_it_came(r->ctx);
     change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
@@ -313,7 +313,8 @@ static int follow_commit_of_another(const struct rebuild *r, enum bloom_status s
 
 /* A retry. */
 static int commit_again(const struct rebuild *r) {
-    if (node_sends_all(r->ctx, r->f)) replicate_commit(r->ctx, r->name, r->argv[3], r->f);
+    if (replicate_sends_all(r->ctx, r->f))
+        replicate_commit(r->ctx, r->name, r->argv[3], r->f);
     return reply_ok(r->ctx);
 }
 
@@ -352,7 +353,7 @@ static int give_up(struct rebuild *r) {
     change_begin(r->f);
     set_next(r->f, NULL);
     shield_abort(&r->f->standing);
-    RedisModule_ReplicateVerbatim(r->ctx);
+    replicate_as_it_came(r->ctx);
     change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "clock.h"
+#include "config.h"
 #include "diary.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
+#include "version.h"
 
 struct counters stats_counters;
 
@@ -194,7 +196,7 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
     char words[TRUST_WARNINGS_MAX];
     trust_warnings(words);
-    show(ctx, "bypass", node.bypass);
+    show(ctx, "bypass", settings.bypass);
     RedisModule_InfoAddFieldCString(ctx, "trust_warnings", words);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
@@ -218,6 +220,8 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
 static void info(RedisModuleInfoCtx *ctx, int for_crash_report) {
     (void)for_crash_report;
+    if (RedisModule_InfoAddSection(ctx, "module") == REDISMODULE_OK)
+        RedisModule_InfoAddFieldCString(ctx, "version", BULWARK_VERSION);
     if (RedisModule_InfoAddSection(ctx, "filters") == REDISMODULE_OK) show_filters(ctx);
     if (RedisModule_InfoAddSection(ctx, "shield") == REDISMODULE_OK) show_shield(ctx);
 }

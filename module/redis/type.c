@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "type.h"
 
-#include "core/codec_valkeybloom.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "losses.h"
 #include "memory.h"
 #include "node.h"

@@ -121,14 +121,15 @@ static enum bloom_status carry_out(const struct layer *plan) {
 
     const struct layer *last = &c->layers[c->nlayers - 1];
     MUST(last->bytes == plan->bytes && last->capacity == plan->capacity);
-    MUST(last->items == 0 && last->model == plan->model && last->error == plan->error);
+    MUST(last->items == 0 && last->parameter == plan->parameter &&
+         last->error == plan->error);
     return status;
 }
 
 static double spent(void) {
     double sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += c->layers[i].model;
+        sum += c->layers[i].parameter;
     return sum;
 }
 
@@ -138,8 +139,8 @@ static enum bloom_status plan_next(uint64_t capacity, struct layer *plan) {
     enum bloom_status status = chain_plan(c, capacity, plan);
     MUST(fuzz_memory_out() == out);
     if (status < 0) return status;
-    MUST(plan->model > 0 && plan->model <= plan->error && plan->error < 1);
-    MUST(before + plan->model <= c->error);
+    MUST(plan->parameter > 0 && plan->parameter <= plan->error && plan->error < 1);
+    MUST(before + plan->parameter <= c->error);
     MUST(plan->bytes > 0 && plan->bytes % LINE_BYTES == 0 && plan->capacity > 0);
     if (c->nlayers == 0) MUST(plan->capacity == capacity);
     return status;
@@ -171,9 +172,9 @@ static void grow_forged(void) {
         .capacity = feed_number(&in, 1),
         .items = 77,
         .error = (double)feed_number(&in, 1) / 200,
-        .model = (c->error - spent()) / 1000,
+        .parameter = (c->error - spent()) / 1000,
         .probes = (uint16_t)(feed_number(&in, 1) % 6),
-        .sectors = (uint16_t)(feed_number(&in, 1) % 10),
+        .variant = (uint16_t)(feed_number(&in, 1) % 10),
     };
     if (!may_grow(plan.bytes)) return;
     if (carry_out(&plan) == BLOOM_OK) model_follow_growth(m, c);

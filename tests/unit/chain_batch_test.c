@@ -234,16 +234,16 @@ static void layer_error_nan(struct chain *c) {
     c->layers[1].error = (double)NAN;
 }
 static void model_1(struct chain *c) {
-    c->layers[1].model = 1;
+    c->layers[1].parameter = 1;
 }
 static void model_negative(struct chain *c) {
-    c->layers[1].model = -1e-300;
+    c->layers[1].parameter = -1e-300;
 }
 static void model_nan(struct chain *c) {
-    c->layers[1].model = (double)NAN;
+    c->layers[1].parameter = (double)NAN;
 }
 static void model_0(struct chain *c) {
-    c->layers[1].model = 0;
+    c->layers[1].parameter = 0;
 }
 static void no_capacity(struct chain *c) {
     c->layers[1].capacity = 0;

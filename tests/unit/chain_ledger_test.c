@@ -39,7 +39,7 @@ static struct chain *sizes_only(double error, uint32_t expansion, uint64_t capac
 static double left_in_ledger(const struct chain *c, uint32_t layers) {
     double left = c->error;
     for (uint32_t i = 0; i < layers; i++)
-        left -= c->layers[i].model;
+        left -= c->layers[i].parameter;
     return left;
 }
 
@@ -48,14 +48,14 @@ static void layer_must_follow_the_ledger(const struct chain *c, uint32_t i) {
     const struct layer *layer = &c->layers[i];
     double left = left_in_ledger(c, i);
     CHECK(layer->error > 0 && layer->error < left);
-    CHECK(layer->model > 0 && layer->model <= layer->error);
+    CHECK(layer->parameter > 0 && layer->parameter <= layer->error);
 
     struct geometry g;
     CHECK_INT(sizing_geometry(layer->capacity, layer->error, &g), BLOOM_OK);
     CHECK_UINT(layer->bytes, g.lines * LINE_BYTES);
     CHECK_UINT(layer->probes, g.probes);
-    CHECK_UINT(layer->sectors, g.sectors);
-    CHECK(layer->model == sizing_error(&g, layer->capacity));
+    CHECK_UINT(layer->variant, g.sectors);
+    CHECK(layer->parameter == sizing_error(&g, layer->capacity));
 }
 
 /* Grows as far as it goes. */
@@ -89,9 +89,9 @@ TEST(the_layers_never_spend_more_than_was_asked_for) {
 TEST(a_ledger_with_nothing_left_is_no_bad_number_of_the_users) {
     struct chain *c = sizes_only(0.01, 2, 100);
     struct layer plan;
-    c->layers[0].model = 0.01;
+    c->layers[0].parameter = 0.01;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_RATE_TOO_SMALL);
-    c->layers[0].model = 0.9; /* forged, and legal */
+    c->layers[0].parameter = 0.9; /* forged, and legal */
     CHECK_STR(chain_flaw(c), NULL);
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_RATE_TOO_SMALL);
 }
@@ -100,7 +100,7 @@ TEST(a_non_scaling_chain_spends_it_all_on_its_only_layer) {
     for (size_t e = 0; e < COUNT(errors); e++) {
         struct chain *c = sizes_only(errors[e], 0, 100000);
         CHECK(c->layers[0].error == errors[e]);
-        CHECK(c->layers[0].model <= errors[e]);
+        CHECK(c->layers[0].parameter <= errors[e]);
     }
 }
 
@@ -135,8 +135,8 @@ TEST(capacities_follow_the_expansion_and_double_in_a_long_chain) {
 static struct chain *of_equal_layers(uint32_t expansion, uint32_t layers) {
     struct chain *c = sizes_only(0.01, expansion, 100);
     struct layer same = c->layers[0];
-    same.error = same.model = 1e-6; /* so that something is left for more */
-    c->layers[0].model = 1e-6;
+    same.error = same.parameter = 1e-6; /* so that something is left for more */
+    c->layers[0].parameter = 1e-6;
     while (c->nlayers < layers)
         CHECK_INT(chain_grow(c, &same), BLOOM_OK);
     CHECK_STR(chain_flaw(c), NULL);

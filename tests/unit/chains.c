@@ -139,9 +139,9 @@ static void layers_must_be_equal(const struct layer *layer, const struct layer *
     CHECK_MEM(layer->bits, (size_t)layer->bytes, g->bits, (size_t)g->bytes);
     CHECK_UINT(layer->capacity, g->capacity);
     CHECK_UINT(layer->items, g->items);
-    CHECK(layer->error == g->error && layer->model == g->model);
+    CHECK(layer->error == g->error && layer->parameter == g->parameter);
     CHECK_INT(layer->probes, g->probes);
-    CHECK_INT(layer->sectors, g->sectors);
+    CHECK_INT(layer->variant, g->variant);
 }
 
 static void specs_must_be_equal(struct chain_spec a, struct chain_spec b) {

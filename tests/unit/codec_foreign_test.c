@@ -2,10 +2,10 @@
 /* codec_foreign_test.c - RedisBloom's and valkey-bloom's forms, there and back, and every
  * lie in them by name. The products' own bytes: integration/compatibility/fixture_test.c. */
 #include "bytes.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
-#include "redisbloom.h"
-#include "valkeybloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
 #include <stdlib.h>

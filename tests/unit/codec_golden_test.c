@@ -93,7 +93,7 @@ TEST(golden_bits_of_every_shape_of_line) {
         for (uint16_t sectors = 2; sectors <= 8; sectors = (uint16_t)(2 * sectors)) {
             unsigned char bits[5 * 64] = {0};
             struct layer layer = {
-                .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
+                .bits = bits, .bytes = sizeof bits, .probes = probes, .variant = sectors};
             for (uint64_t i = 0; i < 10; i++) {
                 unsigned char room[ITEM_ROOM];
                 struct item item = item_number(i, room);

@@ -278,6 +278,6 @@ TEST(a_growth_record_is_the_last_layer_without_its_items) {
     CHECK(plan.bits == NULL);
     CHECK_UINT(plan.bytes, last->bytes);
     CHECK_UINT(plan.capacity, last->capacity);
-    CHECK(plan.error == last->error && plan.model == last->model);
-    CHECK(plan.probes == last->probes && plan.sectors == last->sectors);
+    CHECK(plan.error == last->error && plan.parameter == last->parameter);
+    CHECK(plan.probes == last->probes && plan.variant == last->variant);
 }

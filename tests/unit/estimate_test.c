@@ -15,7 +15,8 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "random.h"
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -23,22 +24,14 @@
 static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
                                            &kind_valkeybloom};
 
-/* Numbers that are the same in every run (splitmix64, see model.c). */
-static uint64_t fixed_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
     struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
     if (kind == &kind_redisbloom) spec.parameter = expansion;
     if (kind != &kind_redisbloom)
-        spec.secret = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)
-        spec.secret2 = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret2 = (struct secret){random_next(state), random_next(state)};
     kind->complete(&spec);
     return spec;
 }
@@ -59,7 +52,7 @@ static struct estimate counted(const struct kind *kind, const struct layer *laye
 static struct layer lines_of(unsigned char *bits, uint64_t bytes, uint16_t probes,
                              uint16_t sectors) {
     return (struct layer){
-        .bits = bits, .bytes = bytes, .probes = probes, .sectors = sectors};
+        .bits = bits, .bytes = bytes, .probes = probes, .variant = sectors};
 }
 
 TEST(a_line_passes_by_the_ones_in_each_of_its_sectors) {
@@ -126,7 +119,7 @@ TEST(of_an_old_foreign_layer_only_the_bits_below_its_power_of_two_count) {
     for (size_t i = 0; i < COUNT(table); i++) {
         test_case("n2 %u", table[i].n2);
         struct layer layer = {
-            .bits = bytes, .bytes = 8, .probes = 2, .sectors = table[i].n2};
+            .bits = bytes, .bytes = 8, .probes = 2, .variant = table[i].n2};
         struct estimate e = counted(&kind_redisbloom, &layer);
         CHECK_NEAR(e.fill, table[i].fill, 0);
         CHECK_NEAR(e.error, table[i].fill * table[i].fill, 0);
@@ -333,7 +326,7 @@ static struct truth truth_of(double sum, double squares, double n, unsigned prob
 static struct truth truth_of_lines(const struct layer *layer) {
     double sum = 0, squares = 0;
     for (uint64_t at = 0; at < layer->bytes; at += LINE_BYTES) {
-        double pass = line_passes(layer->bits + at, layer->sectors);
+        double pass = line_passes(layer->bits + at, layer->variant);
         sum += pass;
         squares += pass * pass;
     }
@@ -386,7 +379,7 @@ static void fill_over(struct chain *c, uint64_t first, uint64_t end) {
 
 static double model_error(const struct layer *layer, const struct kind *kind,
                           uint64_t items) {
-    struct geometry g = {layer->probes, layer->sectors, layer->bytes / LINE_BYTES};
+    struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
     return sizing_textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
 }

@@ -3,11 +3,11 @@
  * that they never deny what they accepted. That all of it is the products' own is shown on
  * their files: integration/compatibility/fixture_test.c. */
 #include "chain.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
-#include "redisbloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
+#include "kinds/redisbloom/redisbloom.h"
 #include "sizing.h"
-#include "valkeybloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,7 +119,7 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
     struct layer plan;
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
     CHECK_UINT(plan.bytes, 32768);
-    CHECK_UINT(plan.sectors, 18);
+    CHECK_UINT(plan.variant, 18);
     CHECK_UINT(plan.capacity, 10917);
     CHECK_UINT(plan.probes, 17);
     CHECK(plan.error == 9.765625e-06);
@@ -177,7 +177,7 @@ TEST(a_rate_that_valkeybloom_would_not_give_is_a_flaw) {
     chain_must_grow(c);
     CHECK_STR(chain_flaw(c), NULL);
 
-    c->layers[1].error = c->layers[1].model = 0.5;
+    c->layers[1].error = c->layers[1].parameter = 0.5;
 
     CHECK_STR(chain_flaw(c), "the error rate of a layer doesn't follow from its number");
 }

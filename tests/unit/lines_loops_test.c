@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines_loops_test.c - every form of the loops equals the one in plain C: the same
  * hashes, the same answers, the same bytes. */
-#include "kinds/lines_loops.h"
+#include "kinds/lines/lines_loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct layer random_layer(void) {
     struct layer layer = {
         .bytes = 64 * (1 + random_below(random_below(2) ? 3 : 200)),
         .probes = (uint16_t)(1 + random_below(4)),
-        .sectors = sectors[random_below(3)],
+        .variant = sectors[random_below(3)],
     };
     unsigned char *block = calloc(1, (size_t)layer.bytes + 64);
     CHECK(block != NULL);

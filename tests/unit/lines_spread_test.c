@@ -58,7 +58,7 @@ TEST(lines_and_bits_are_chosen_evenly) {
         for (uint16_t probes = 1; probes <= 2; probes++) {
             unsigned char bits[LINES * 64];
             struct layer layer = {
-                .bits = bits, .bytes = sizeof bits, .probes = probes, .sectors = sectors};
+                .bits = bits, .bytes = sizeof bits, .probes = probes, .variant = sectors};
             struct counts c = {{0}, {0}};
             count_places(&layer, &c);
             for (size_t i = 0; i < LINES; i++)
@@ -74,7 +74,7 @@ TEST(lines_and_bits_are_chosen_evenly) {
  * strangers find sets of bits together more often than the sizing reckons. (Asked of the
  * model: lines_test.c proves that its places are the kind's.) */
 TEST(line_and_sectors_are_chosen_independently) {
-    struct layer layer = {.bytes = 64 * 32, .probes = 1, .sectors = 8};
+    struct layer layer = {.bytes = 64 * 32, .probes = 1, .variant = 8};
     unsigned neighbours[7][64] = {{0}}, with_line[8][64] = {{0}};
     for (int i = 0; i < 200000; i++) {
         uint64_t places[PLACES_MAX];
@@ -123,7 +123,7 @@ static void all_bits_must_be_set(const struct layer *layer, uint64_t x) {
 #define VAST_ITEMS 1000
 
 TEST(an_index_has_more_than_32_bits) {
-    vast = (struct layer){.probes = 2, .sectors = 8};
+    vast = (struct layer){.probes = 2, .variant = 8};
     vast.bits = vast_array(&vast.bytes);
     test_defer(unmap_vast, NULL);
 

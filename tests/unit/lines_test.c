@@ -28,14 +28,14 @@ static struct layer layer_of(size_t shape, uint64_t lines) {
         .bytes = lines * 64,
         .capacity = 1000,
         .error = 0.01,
-        .model = 0.01,
+        .parameter = 0.01,
         .probes = shapes[shape].probes,
-        .sectors = shapes[shape].sectors,
+        .variant = shapes[shape].sectors,
     };
     layer.bits = calloc(1, (size_t)layer.bytes);
     CHECK(layer.bits != NULL);
     test_defer(free_bits, layer.bits);
-    test_case("(%u,%u), %llu lines", layer.probes, layer.sectors,
+    test_case("(%u,%u), %llu lines", layer.probes, layer.variant,
               (unsigned long long)lines);
     return layer;
 }
@@ -88,7 +88,7 @@ static unsigned count_touched(const struct layer *layer) {
 static void sectors_must_have_one_bit(const struct layer *layer,
                                       const unsigned char *line) {
     if (count_bits(line, 64) == 0) return;
-    for (unsigned q = 0, sector = 64u / layer->sectors; q < layer->sectors; q++)
+    for (unsigned q = 0, sector = 64u / layer->variant; q < layer->variant; q++)
         CHECK_UINT(count_bits(line + q * sector, sector), 1);
 }
 
@@ -98,7 +98,7 @@ TEST(an_item_sets_one_bit_in_each_sector_of_its_lines) {
         for (int trial = 0; trial < 100; trial++) {
             memset(layer.bits, 0, (size_t)layer.bytes);
             add(&layer, random_u64());
-            CHECK(count_bits(layer.bits, layer.bytes) <= layer.probes * layer.sectors);
+            CHECK(count_bits(layer.bits, layer.bytes) <= layer.probes * layer.variant);
 
             if (count_touched(&layer) < layer.probes)
                 continue; /* two of its lines are the same */
@@ -116,7 +116,7 @@ TEST(the_bits_are_where_the_description_says) {
         for (int i = 0; i < 300; i++) {
             uint64_t x = random_u64(), places[PLACES_MAX];
             unsigned n = places_of(&layer, x, places);
-            CHECK_UINT(n, layer.probes * layer.sectors);
+            CHECK_UINT(n, layer.probes * layer.variant);
 
             add(&layer, x);
             for (unsigned p = 0; p < n; p++)
@@ -255,7 +255,7 @@ TEST(a_question_stores_nothing) {
 /* Of an item with several lines only those that lack a bit are written to. A layer of
  * two pages, and a hash whose two lines are in different ones. */
 TEST(lines_that_have_the_bits_stay_clean) {
-    struct layer layer = {.bytes = 8192, .probes = 2, .sectors = 8};
+    struct layer layer = {.bytes = 8192, .probes = 2, .variant = 8};
     unsigned char *pages =
         mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pages != MAP_FAILED);
@@ -300,7 +300,7 @@ TEST(every_flaw_of_a_layer_has_a_name) {
         struct layer layer = {
             .bytes = table[i].bytes,
             .probes = table[i].probes,
-            .sectors = table[i].sectors,
+            .variant = table[i].sectors,
         };
         test_case("%s", table[i].name);
         CHECK_STR(kind_lines.flaw(&layer), table[i].flaw);

@@ -6,11 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
-#include "codec_redisbloom.h"
-#include "codec_valkeybloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "dumps.h"
-#include "redisbloom.h"
-#include "valkeybloom.h"
+#include "kinds/redisbloom/redisbloom.h"
+#include "kinds/valkeybloom/valkeybloom.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -35,8 +35,8 @@ static struct chain *first_layer(const struct kind *kind, double error, uint64_t
     if (kind != &kind_redisbloom) return c;
     struct layer *layer = &c->layers[0];
     layer->error = error;
-    layer->model = -log(error) / 0.480453013918201;
-    layer->probes = (uint16_t)redisbloom_hashes(layer->model);
+    layer->parameter = -log(error) / 0.480453013918201;
+    layer->probes = (uint16_t)redisbloom_hashes(layer->parameter);
     return c;
 }
 
@@ -106,7 +106,7 @@ static struct chain forged(const struct kind *kind) {
                                      .bytes = 1,
                                      .capacity = 1,
                                      .error = error,
-                                     .model = redisbloom ? 1550 : error,
+                                     .parameter = redisbloom ? 1550 : error,
                                      .probes = redisbloom ? 1075 : 1100};
     }
     return c;

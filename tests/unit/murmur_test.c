@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* murmur_test.c - the two hashes are the published ones. */
-#include "murmur.h"
+#include "kinds/redisbloom/murmur.h"
 
 #include <string.h>
 

@@ -254,7 +254,7 @@ static const struct json *the_grown_one(const struct move *m) {
     return filter;
 }
 
-enum { SEED_AT = 51 }; /* in the data: see the drawing in codec_valkeybloom.h */
+enum { SEED_AT = 51 }; /* in the data: see the drawing in valkeybloom_codec.h */
 
 /* A BF.INSERT as valkey-bloom sends one for a client's BF.LOAD of that filter. Without a
  * seed it has the filter's own. Returns the data. */

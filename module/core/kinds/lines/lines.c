@@ -17,16 +17,24 @@
  *     s = 2   |             sector 0              |            sector 1  ... |
  *
  * Sectors instead of free bits cost one or two per cent of space, and make a
- * question a handful of shifts without a branch. */
+ * question a handful of shifts without a branch.
+ *
+ * A layer's probes are m, its variant is s, and its parameter the model error: the one
+ * expected at capacity, at or under the layer's share. A chain has no variant and no
+ * parameter. */
 #include "bytes.h"
 #include "chain.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 #define PROBES_MAX 4
 
 /* Of a chain the first lines in so many layers are prefetched. Further lines are
  * looked at for few items only, and older layers are small and in some cache. */
 #define FETCH_LAYERS 5
+
+static double model_error_of(const struct layer *layer) {
+    return layer->parameter;
+}
 
 /* For blocks of items. A single one is not worth the vectors' start. */
 static const struct lines_loops *loops(size_t n) {
@@ -103,8 +111,8 @@ static double lines_pass(const struct layer *layer, const unsigned char *part,
                          uint64_t bytes) {
     double sum = 0;
     for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
-        sum += (double)ways_to_pass(part + at, layer->sectors);
-    return sum / sizing_power(512 / layer->sectors, layer->sectors) /
+        sum += (double)ways_to_pass(part + at, sectors_of(layer));
+    return sum / sizing_power(512 / sectors_of(layer), sectors_of(layer)) /
            (double)(bytes / LINE_BYTES);
 }
 
@@ -127,7 +135,7 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
                                     struct layer *out) {
     double error = c->error;
     for (uint32_t i = 0; i < c->nlayers; i++)
-        error -= c->layers[i].model;
+        error -= model_error_of(&c->layers[i]);
     if (c->expansion != 0) error *= share(c->nlayers);
 
     struct geometry g;
@@ -140,9 +148,9 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
         .bytes = g.lines * LINE_BYTES,
         .capacity = capacity,
         .error = error,
-        .model = sizing_error(&g, capacity),
+        .parameter = sizing_error(&g, capacity),
         .probes = (uint16_t)g.probes,
-        .sectors = (uint16_t)g.sectors,
+        .variant = (uint16_t)g.sectors,
     };
     return BLOOM_OK;
 }
@@ -154,13 +162,13 @@ static const char *lines_chain_flaw(const struct chain *c) {
 }
 
 static const char *lines_flaw(const struct layer *layer) {
-    if (!(layer->model >= 0 && layer->model < 1))
+    if (!(model_error_of(layer) >= 0 && model_error_of(layer) < 1))
         return "the model error of a layer is no rate";
     if (layer->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
     if (layer->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
     if (layer->probes < 1 || layer->probes > PROBES_MAX)
         return "a layer has a bad number of probes";
-    if (layer->sectors != 2 && layer->sectors != 4 && layer->sectors != 8)
+    if (sectors_of(layer) != 2 && sectors_of(layer) != 4 && sectors_of(layer) != 8)
         return "a layer has a bad number of sectors";
     return NULL;
 }

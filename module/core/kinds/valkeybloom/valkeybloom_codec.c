@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_valkeybloom.h"
+#include "valkeybloom_codec.h"
 
 #include <string.h>
 
@@ -106,7 +106,7 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
         .capacity = filter->capacity,
         .items = filter->items,
         .error = error,
-        .model = error,
+        .parameter = error,
         .probes = (uint16_t)hashes,
     };
     *why = NULL;

@@ -17,12 +17,12 @@
  * that come from RedisBloom or must go back there.
  *
  * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
- * the growth as it was stored (2 even where NONSCALING forbids it); a layer's sectors hold
- * n2, or 0, and its model RedisBloom's bits per item, exactly as they were stored. */
+ * the growth as it was stored (2 even where NONSCALING forbids it); a layer's variant holds
+ * n2, or 0, and its parameter RedisBloom's bits per item, exactly as they were stored. */
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "murmur.h"
 #include "redisbloom.h"
 #include "sizing.h"
@@ -46,8 +46,8 @@ static const double too_many_bits = 0x1p62;
 
 FLAT_INLINE uint64_t place(const struct layer *layer, struct hashed item, unsigned i) {
     uint64_t p = item.x + i * item.step;
-    return layer->sectors ? p & ((UINT64_C(1) << layer->sectors) - 1)
-                          : p % (8 * layer->bytes);
+    return redisbloom_n2(layer) ? p & ((UINT64_C(1) << redisbloom_n2(layer)) - 1)
+                                : p % (8 * layer->bytes);
 }
 
 static void redisbloom_hash(const struct chain *c, const struct item *items, size_t n,
@@ -80,10 +80,6 @@ static bool redisbloom_add(struct layer *layer, struct hashed item) {
     return flat_add(layer, item, place);
 }
 
-static uint64_t redisbloom_places(const struct layer *layer) {
-    return layer->sectors ? UINT64_C(1) << layer->sectors : 8 * layer->bytes;
-}
-
 /* ---- sizing ---- */
 
 static void redisbloom_complete(struct chain_spec *spec) {
@@ -114,9 +110,10 @@ static enum bloom_status plan_rounded(double bits, struct layer *out) {
     double power = 1;
     for (; power <= bits; power *= 2)
         n2++;
-    out->sectors = (uint16_t)n2;
+    out->variant = (uint16_t)n2;
     out->bytes = n2 > 3 ? UINT64_C(1) << (n2 - 3) : 1;
-    out->capacity += (uint64_t)((double)(uint64_t)(power - bits) / out->model);
+    out->capacity +=
+        (uint64_t)((double)(uint64_t)(power - bits) / redisbloom_bits_per_item(out));
     return BLOOM_OK;
 }
 
@@ -131,7 +128,7 @@ static enum bloom_status redisbloom_plan(const struct chain *c, uint64_t capacit
     *out = (struct layer){
         .capacity = capacity,
         .error = error,
-        .model = per_item,
+        .parameter = per_item,
         .probes = (uint16_t)redisbloom_hashes(per_item),
     };
     if (!(c->variant & REDISBLOOM_NOT_ROUNDED)) return plan_rounded(bits, out);
@@ -156,14 +153,16 @@ static const char *redisbloom_chain_flaw(const struct chain *c) {
 }
 
 static const char *redisbloom_flaw(const struct layer *layer) {
-    if (!(layer->model > 0 && LN2 * layer->model <= HASHES_MAX))
+    if (!(redisbloom_bits_per_item(layer) > 0 &&
+          LN2 * redisbloom_bits_per_item(layer) <= HASHES_MAX))
         return "the bits per item of a layer are no number that can be";
-    if (layer->probes != redisbloom_hashes(layer->model))
+    if (layer->probes != redisbloom_hashes(redisbloom_bits_per_item(layer)))
         return "a layer has a number of hashes that doesn't follow from its bits per item";
-    if (layer->sectors > 62) return "a layer has a power of two that is too large";
+    if (redisbloom_n2(layer) > 62) return "a layer has a power of two that is too large";
     if (layer->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
-    uint64_t bytes = layer->sectors > 3 ? UINT64_C(1) << (layer->sectors - 3) : 1;
-    if (layer->sectors && layer->bytes < bytes)
+    uint64_t bytes =
+        redisbloom_n2(layer) > 3 ? UINT64_C(1) << (redisbloom_n2(layer) - 3) : 1;
+    if (redisbloom_n2(layer) && layer->bytes < bytes)
         return "a layer has fewer bits than its power of two";
     return NULL;
 }
@@ -186,6 +185,6 @@ const struct kind kind_redisbloom = {
     .prefetch = redisbloom_prefetch,
     .ask = redisbloom_ask,
     .add = redisbloom_add,
-    .places = redisbloom_places,
+    .places = redisbloom_bits,
     .size = redisbloom_size,
 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "hash.h"
+#include "../../hash.h"
 
 struct chain;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec_redisbloom.h"
+#include "redisbloom_codec.h"
 
 #include "bytes.h"
 #include "reader.h"
@@ -33,9 +33,9 @@ struct redisbloom_link redisbloom_link_of(const struct layer *layer) {
         .capacity = layer->capacity,
         .error = layer->error,
         .hashes = layer->probes,
-        .bits_per_item = layer->model,
+        .bits_per_item = redisbloom_bits_per_item(layer),
         .bits = 8 * layer->bytes,
-        .n2 = layer->sectors,
+        .n2 = redisbloom_n2(layer),
         .bytes = layer->bytes,
         .items = layer->items,
     };
@@ -111,9 +111,9 @@ enum bloom_status redisbloom_add_link(struct chain *c, const struct redisbloom_l
         .capacity = link->capacity,
         .items = link->items,
         .error = link->error,
-        .model = link->bits_per_item,
+        .parameter = link->bits_per_item,
         .probes = (uint16_t)link->hashes,
-        .sectors = (uint16_t)link->n2,
+        .variant = (uint16_t)link->n2,
     };
     return BLOOM_OK;
 }

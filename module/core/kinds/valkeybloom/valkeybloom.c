@@ -15,11 +15,11 @@
  *
  * What the fields mean here: a chain's two secrets are the halves of the seed, its
  * identity follows from them, its variant tells whether the seed is random, and its
- * parameter is the tightening ratio. A layer's model is its error once more. */
+ * parameter is the tightening ratio. A layer's parameter is its error once more. */
 #include "kind.h"
 
 #include "chain.h"
-#include "flat.h"
+#include "kinds/flat.h"
 #include "sizing.h"
 #include "valkeybloom.h"
 
@@ -107,7 +107,7 @@ static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capaci
         .bytes = whole,
         .capacity = capacity,
         .error = error,
-        .model = error,
+        .parameter = error,
         .probes = (uint16_t)rounded,
     };
     return BLOOM_OK;
@@ -134,7 +134,7 @@ static const char *valkeybloom_flaw(const struct layer *layer) {
     if (layer->probes < 1 || layer->probes > HASHES_MAX)
         return "a layer has a bad number of hashes";
     if (layer->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
-    if (layer->sectors != 0 || layer->model != layer->error)
+    if (layer->variant != 0 || layer->parameter != layer->error)
         return "it has a field set that its kind doesn't know";
     return NULL;
 }

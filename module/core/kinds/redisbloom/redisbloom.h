@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../../layer.h"
+
 /* The options of a chain, as they are stored. There is one more (2: the capacity is
  * given as bits), with which no version ever stored a filter. */
 #define REDISBLOOM_NOT_ROUNDED 1u /* bits are not rounded up to a power of two */
@@ -18,7 +20,22 @@
 #define REDISBLOOM_CAPACITY 100
 #define REDISBLOOM_GROWTH   2
 
-/* How many hashes a layer of so many bits per item has; for up to 10^18 of them. */
+/* How many hashes a layer with these bits per item has; for up to 10^18 of them. */
 uint64_t redisbloom_hashes(double bits_per_item);
+
+/* A layer of before 2.2 has 2^n2 bits; 0: of a later version. */
+static inline unsigned redisbloom_n2(const struct layer *layer) {
+    return layer->variant;
+}
+
+static inline double redisbloom_bits_per_item(const struct layer *layer) {
+    return layer->parameter;
+}
+
+/* The bits of a layer that items can set. */
+static inline uint64_t redisbloom_bits(const struct layer *layer) {
+    unsigned n2 = redisbloom_n2(layer);
+    return n2 ? UINT64_C(1) << n2 : 8 * layer->bytes;
+}
 
 #endif

@@ -2,7 +2,7 @@
 /* lines_plain.c - the loops of the native kind in plain C: the form that runs
  * everywhere, and that the others must equal. */
 #include "bytes.h"
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 /* Each bit is found when it is looked at. */
 struct bits {
@@ -48,7 +48,7 @@ static void hash_all(const struct secret *secret, const struct item *items, size
 }
 
 #define LINES_LOOPS lines_plain
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 INLINE bool layer_has(const struct layer *layer, unsigned sectors, uint64_t x) {
     uint64_t lines = layer->bytes / LINE_BYTES;
@@ -62,9 +62,9 @@ INLINE bool layer_has(const struct layer *layer, unsigned sectors, uint64_t x) {
 
 bool lines_ask_one(const struct layer *layers, size_t nlayers, struct hashed item) {
     for (const struct layer *layer = layers + nlayers; layer-- > layers;) {
-        bool has = layer->sectors == 8   ? layer_has(layer, 8, item.x)
-                   : layer->sectors == 4 ? layer_has(layer, 4, item.x)
-                                         : layer_has(layer, 2, item.x);
+        bool has = sectors_of(layer) == 8   ? layer_has(layer, 8, item.x)
+                   : sectors_of(layer) == 4 ? layer_has(layer, 4, item.x)
+                                            : layer_has(layer, 2, item.x);
         if (has) return true;
     }
     return false;

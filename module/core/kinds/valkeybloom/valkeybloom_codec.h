@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec_valkeybloom.h - valkey-bloom's forms of a filter: the fields of its RDB values,
- * and the data of its BF.LOAD. Kinds/valkeybloom.c says what the numbers mean.
+/* valkeybloom_codec.h - valkey-bloom's forms of a filter: the fields of its RDB values,
+ * and the data of its BF.LOAD. valkeybloom.c says what the numbers mean.
  *
  *   RDB value of type "bloomfltr",            data of BF.LOAD
  *   encoding 1                                 0  1  version: 1
@@ -26,13 +26,13 @@
  *   45      bitmap
  *
  * The RDB has no room for the items of filters before the last: they are full. */
-#ifndef BLOOM_CODEC_VALKEYBLOOM_H
-#define BLOOM_CODEC_VALKEYBLOOM_H
+#ifndef BLOOM_VALKEYBLOOM_CODEC_H
+#define BLOOM_VALKEYBLOOM_CODEC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chain.h"
+#include "../../chain.h"
 
 #define VALKEYBLOOM_ENCODING      1
 #define VALKEYBLOOM_RECORD_HEADER 45u

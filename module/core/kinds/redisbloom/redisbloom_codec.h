@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec_redisbloom.h - RedisBloom's forms of a filter: the fields of its RDB values, and
- * the records of its BF.SCANDUMP. Kinds/redisbloom.c says what the numbers mean.
+/* redisbloom_codec.h - RedisBloom's forms of a filter: the fields of its RDB values, and
+ * the records of its BF.SCANDUMP. redisbloom.c says what the numbers mean.
  *
  *   RDB value of type "MBbloom--"          chunk header: packed, little-endian
  *                                            now        before 2.2.0   in 2.2.0
@@ -28,13 +28,13 @@
  *
  * Links of before 2.2 have n2 > 0 and bits 0, which stands for 2^n2. They are written
  * back with their bits, as encoding 4: RedisBloom's own later versions refuse the 0. */
-#ifndef BLOOM_CODEC_REDISBLOOM_H
-#define BLOOM_CODEC_REDISBLOOM_H
+#ifndef BLOOM_REDISBLOOM_CODEC_H
+#define BLOOM_REDISBLOOM_CODEC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chain.h"
+#include "../../chain.h"
 
 #define REDISBLOOM_ENCODING     4
 #define REDISBLOOM_ENCODING_MIN 0

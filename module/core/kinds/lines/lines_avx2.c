@@ -4,7 +4,7 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 
 /* The 8 words of a line. */
 struct bits {
@@ -85,7 +85,7 @@ static void hash_all(const struct secret *secret, const struct item *items, size
 }
 
 #define LINES_LOOPS lines_avx2
-#include "kinds/lines_loops.h"
+#include "lines_loops.h"
 #else
 typedef int nothing_here; /* C wants something in every file */
 #endif

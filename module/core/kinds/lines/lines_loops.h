@@ -47,6 +47,11 @@ extern const struct lines_loops lines_avx2;
  * the number of sectors has to arrive in them as a constant. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* The bits that an item sets in each of its lines: the layer's variant. */
+INLINE unsigned sectors_of(const struct layer *layer) {
+    return layer->variant;
+}
+
 #define GOLDEN UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
 
 /* The finaliser of splitmix64: every bit of the result depends on every bit given. */
@@ -116,8 +121,8 @@ static void ask_chain(const struct layer *layers, size_t nlayers,
     set open = ~(set)0 >> (LINES_BLOCK - n);
     unsigned sectors = 0;
     for (const struct layer *layer = layers + nlayers; layer-- > layers && open != 0;) {
-        bool anew = layer->sectors != sectors;
-        sectors = layer->sectors;
+        bool anew = sectors_of(layer) != sectors;
+        sectors = sectors_of(layer);
         if (sectors == 8)
             open &= ~ask_layer(layer, 8, anew, items, n, bits, open);
         else if (sectors == 4)
@@ -145,9 +150,9 @@ static void ask_all(const struct layer *layers, size_t nlayers, const struct has
                     size_t n, uint8_t *maybe) {
     if (nlayers > 1 || layers->probes > 1)
         ask_chain(layers, nlayers, items, n, maybe);
-    else if (layers->sectors == 8)
+    else if (sectors_of(layers) == 8)
         ask_lines(layers, 8, items, n, maybe);
-    else if (layers->sectors == 4)
+    else if (sectors_of(layers) == 4)
         ask_lines(layers, 4, items, n, maybe);
     else
         ask_lines(layers, 2, items, n, maybe);
@@ -172,9 +177,9 @@ INLINE void add_to_layer(struct layer *layer, unsigned sectors, const struct has
 
 static void add_all(struct layer *layer, const struct hashed *items, size_t n,
                     uint8_t *changed) {
-    if (layer->sectors == 8)
+    if (sectors_of(layer) == 8)
         add_to_layer(layer, 8, items, n, changed);
-    else if (layer->sectors == 4)
+    else if (sectors_of(layer) == 4)
         add_to_layer(layer, 4, items, n, changed);
     else
         add_to_layer(layer, 2, items, n, changed);
