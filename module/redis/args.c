@@ -90,6 +90,7 @@ static bool read_expansion(struct parser *p, RedisModuleString *text) {
 static bool read_kind(struct parser *p, RedisModuleString *text) {
     const struct kind *kind = config_kind(text);
     if (!kind) return reply_option_error(p->in.ctx, "ERR unknown kind '%s'", text), false;
+    if (kind != p->wish->kind) p->wish->parameter = 0; /* it was the other kind's */
     p->wish->kind = kind;
     return true;
 }
@@ -104,7 +105,7 @@ static void wish_for_valkeybloom(struct parser *p) {
 }
 
 static bool read_tightening(struct parser *p, RedisModuleString *text) {
-    double *ratio = &p->wish->tightening;
+    double *ratio = &p->wish->parameter;
     if (RedisModule_StringToDouble(text, ratio) != REDISMODULE_OK ||
         !(*ratio > 0 && *ratio < 1))
         return reply_error(p->in.ctx, "ERR bad tightening ratio"), false;

@@ -210,19 +210,13 @@ struct choice {
     void (*set)(int place);
 };
 
-static const int places[] = {0, 1, 2}; /* as many as the longest list has */
-
-#define PLACES ((int)(sizeof places / sizeof *places))
-
-static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                           &kind_valkeybloom};
-
-#define KINDS ((int)(sizeof kinds / sizeof *kinds))
+#define PLACES_MAX 16
+static int places[PLACES_MAX]; /* 0, 1, 2 ...: config_load */
 
 static const char *kind_words[KINDS]; /* their names, in their order: config_load */
 
 const struct kind *config_kind(RedisModuleString *name) {
-    for (int i = 0; i < KINDS; i++)
+    for (size_t i = 0; i < KINDS; i++)
         if (args_is_word(name, kinds[i]->name)) return kinds[i];
     return NULL;
 }
@@ -270,7 +264,7 @@ static const struct choice choices[] = {
 
 #define CHOICES (sizeof choices / sizeof *choices)
 
-_Static_assert(KINDS <= PLACES, "places[]");
+_Static_assert(KINDS <= PLACES_MAX, "places[]");
 
 static bool read_choice(const struct choice *c, RedisModuleString *word) {
     for (int place = 0; place < c->n; place++)
@@ -439,7 +433,9 @@ static int register_settings(RedisModuleCtx *ctx) {
 }
 
 int config_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < PLACES_MAX; i++)
+        places[i] = i;
+    for (size_t i = 0; i < KINDS; i++)
         kind_words[i] = kinds[i]->name;
     for (size_t i = 0; i < TEXTS; i++)
         start_text(&texts[i]);

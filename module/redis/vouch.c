@@ -24,14 +24,17 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
         eviction_warn(ctx, name);
 }
 
-void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]) {
-    snprintf(name, VOUCH_NAME_MAX, "%016" PRIx64 ":%" PRIu64, f->live->identity,
-             chain_items(f->live));
+static void write_name(const struct chain *c, char name[VOUCH_NAME_MAX]) {
+    snprintf(name, VOUCH_NAME_MAX, "%016" PRIx64 ":%" PRIu64, c->identity, chain_items(c));
 }
 
-bool vouch_is_meant(const struct filter *f, const struct vow *vow) {
+void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]) {
+    write_name(f->live, name);
+}
+
+bool vouch_is_meant(const struct chain *c, const struct vow *vow) {
     char name[VOUCH_NAME_MAX];
-    vouch_name(f, name);
+    write_name(c, name);
     return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), name) == 0;
 }
 
