@@ -26,8 +26,8 @@
 #define START_OPTIONS                                                                      \
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
 #define READY_OPTIONS     (BIT(EX) | BIT(PXAT) | BIT(XX))
-#define COMMIT_OPTIONS    BIT(EX)
-#define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE) | BIT(OF)) /* in our stream only */
+#define COMMIT_OPTIONS    (BIT(EX) | BIT(PXAT))
+#define FOLLOWING_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
 
 /* The options of one command line, and what becomes of them. */
 struct parser {
@@ -143,6 +143,27 @@ static bool read_seconds(struct parser *p, RedisModuleString *text) {
     return true;
 }
 
+/* The time by which somebody says that a lease has ended, and means it. */
+#define REVOKED 1
+
+/* A Unix time of these years in seconds: so much less than one in ms. */
+static bool looks_like_seconds(int64_t time, int64_t now) {
+    return time > now / 10000 && time < now / 100;
+}
+
+/* A lease that is over by mistake would leave its sender sure that the filter is ready. What
+ * a master says was right when it said it. */
+static bool check_lease(struct parser *p) {
+    const struct vow *vow = p->vow;
+    if (!p->in.seen[OPTION_PXAT] || vow->lease == REVOKED || vow->lease > vow->now ||
+        upstream_sent(p->in.ctx))
+        return true;
+    reply_error(p->in.ctx, looks_like_seconds(vow->lease, vow->now)
+                               ? "ERR PXAT takes milliseconds, and this looks like seconds"
+                               : "ERR PXAT is over (1 revokes on purpose)");
+    return false;
+}
+
 /* ---- options ---- */
 
 /* Reads the option that p->in is at, and its value. */
@@ -245,7 +266,7 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
     if (p.in.seen[OPTION_EX] && p.in.seen[OPTION_PXAT])
         return reply_error(ctx, "ERR EX and PXAT can't be given together"), false;
     vow->renew = p.in.seen[OPTION_XX];
-    return true;
+    return check_lease(&p);
 }
 
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,

@@ -124,12 +124,15 @@ static RedisModuleCommandArg lease_choice[] = {
     {0},
 };
 
+#define LEASE_ARG                                                                          \
+    {                                                                                      \
+        .name = "lease", .type = REDISMODULE_ARG_TYPE_ONEOF,                               \
+        .flags = REDISMODULE_CMD_ARG_OPTIONAL, .subargs = lease_choice                     \
+    }
+
 static RedisModuleCommandArg ready_args[] = {
     KEY_ARG,
-    {.name = "lease",
-     .type = REDISMODULE_ARG_TYPE_ONEOF,
-     .flags = REDISMODULE_CMD_ARG_OPTIONAL,
-     .subargs = lease_choice},
+    LEASE_ARG,
     OPTIONAL_WORD("condition", "XX"),
     {0},
 };
@@ -157,7 +160,7 @@ static RedisModuleCommandArg commit_args[] = {
     WORD("commit", "COMMIT"),
     TOKEN_ARG,
     {.name = "count", .type = REDISMODULE_ARG_TYPE_INTEGER},
-    OPTIONAL_VALUE("seconds", REDISMODULE_ARG_TYPE_INTEGER, "EX"),
+    LEASE_ARG,
     {0},
 };
 
