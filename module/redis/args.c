@@ -24,7 +24,8 @@
      BIT(ITEMS))
 #define VALKEYBLOOM_OPTIONS (BIT(TIGHTENING) | BIT(SEED)) /* in its stream only */
 #define START_OPTIONS                                                                      \
-    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
+    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) |           \
+     BIT(EMPTY) | BIT(REPLACE))
 #define READY_OPTIONS     (BIT(EX) | BIT(PXAT) | BIT(XX))
 #define COMMIT_OPTIONS    (BIT(EX) | BIT(PXAT))
 #define FOLLOWING_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
@@ -34,6 +35,7 @@ struct parser {
     struct options in;
     struct wish *wish;
     struct vow *vow;
+    struct start *start;
 };
 
 bool args_is_word(RedisModuleString *text, const char *word) {
@@ -143,6 +145,15 @@ static bool read_seconds(struct parser *p, RedisModuleString *text) {
     return true;
 }
 
+static bool read_idle(struct parser *p, RedisModuleString *text) {
+    long long *seconds = &p->start->replace;
+    if (RedisModule_StringToLongLong(text, seconds) != REDISMODULE_OK)
+        return reply_error(p->in.ctx, "ERR value is not an integer or out of range"), false;
+    if (*seconds < 1 || *seconds > INT32_MAX)
+        return reply_error(p->in.ctx, "ERR REPLACE takes seconds, from 1 on"), false;
+    return true;
+}
+
 /* The time by which somebody says that a lease has ended, and means it. */
 #define REVOKED 1
 
@@ -188,6 +199,8 @@ static bool read_option(struct parser *p) {
         return read_seconds(p, value);
     case OPTION_PXAT:
         return read_time(p, value, &p->vow->lease);
+    case OPTION_REPLACE:
+        return read_idle(p, value);
     case OPTION_OF:
         p->vow->of = value;
         return true;
@@ -270,15 +283,18 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
 }
 
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                     struct wish *wish) {
+                     struct start *start) {
     struct parser p = {.in = {.ctx = ctx,
                               .argv = argv,
                               .argc = argc,
                               .at = at,
                               .known = START_OPTIONS,
                               .dialect = &options_own_dialect},
-                       .wish = wish};
+                       .wish = &start->wish,
+                       .start = start};
+    start->replace = 0;
     while (p.in.at < argc)
         if (!read_option(&p)) return false;
+    start->may_be_empty = p.in.seen[OPTION_EMPTY];
     return settle_expansion(&p);
 }

@@ -38,9 +38,15 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind]; likewise. What isn't said stays as it is in *wish. */
+ * [KIND kind] [EMPTY] [REPLACE seconds]; likewise. What isn't said stays as it is in
+ * start->wish. */
+struct start {
+    struct wish wish;
+    bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
+    long long replace; /* a rebuild that got nothing for so many seconds; 0: none */
+};
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                     struct wish *wish);
+                     struct start *start);
 
 /* What a filter is like that is made without a word about it: the settings say so, but
  * for a command from a master or an AOF. Ours would have sent the filter's header, so it

@@ -23,6 +23,8 @@ static const struct {
     [OPTION_XX] = {"XX", false},
     [OPTION_LOADING] = {"LOADING", false},
     [OPTION_READY] = {"READY", false},
+    [OPTION_EMPTY] = {"EMPTY", false},
+    [OPTION_REPLACE] = {"REPLACE", true},
     [OPTION_NOCREATE] = {"NOCREATE", false},
     [OPTION_NONSCALING] = {"NONSCALING", false},
     [OPTION_ITEMS] = {"ITEMS", false},
@@ -34,7 +36,8 @@ const struct dialect options_reserve_dialect = {
     .bad_error_rate = "ERR bad error rate",
     .bad_capacity = "ERR bad capacity",
     .bad_expansion = "ERR bad expansion",
-    .no_value = "ERR no expansion",
+    .no_value = "ERR option '%s' needs a value",
+    .no_expansion = "ERR no expansion",
     .unknown = "ERR unknown option '%s'",
 };
 
@@ -80,9 +83,11 @@ static enum option option_at(const struct options *in) {
 }
 
 /* The value after the option at in->at, or NULL: then the error has been replied. */
-static RedisModuleString *value_of_option(struct options *in) {
+static RedisModuleString *value_of_option(struct options *in, enum option o) {
     if (in->at + 1 < in->argc) return in->argv[++in->at];
-    if (in->dialect->no_value)
+    if (o == OPTION_EXPANSION && in->dialect->no_expansion)
+        reply_error(in->ctx, in->dialect->no_expansion);
+    else if (in->dialect->no_value)
         reply_option_error(in->ctx, in->dialect->no_value, in->argv[in->at]);
     else
         reply_wrong_arity(in->ctx);
@@ -108,7 +113,7 @@ bool options_next(struct options *in, enum option *o, RedisModuleString **value)
                false;
     in->seen[*o] = true;
 
-    if (options[*o].has_value && !(*value = value_of_option(in))) return false;
+    if (options[*o].has_value && !(*value = value_of_option(in, *o))) return false;
     in->at++;
     return true;
 }

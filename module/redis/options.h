@@ -22,6 +22,8 @@ enum option {
     OPTION_XX,
     OPTION_LOADING,
     OPTION_READY,
+    OPTION_EMPTY,
+    OPTION_REPLACE,
     OPTION_NOCREATE,
     OPTION_NONSCALING,
     OPTION_ITEMS,
@@ -35,7 +37,8 @@ enum option {
  * that it doesn't have. A %s stands for the option. */
 struct dialect {
     const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
-    const char *no_value; /* NULL: the server's words for a wrong number of arguments */
+    const char *no_value;     /* NULL: the server's words for a wrong number of arguments */
+    const char *no_expansion; /* the same for EXPANSION; NULL: as for the others */
 };
 
 extern const struct dialect options_reserve_dialect, options_insert_dialect,
