@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
-# make run          a server with the module, and what it does (PORT=6379)
+# make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
 # make unit         the core only, no server (TEST=part of a name selects)
 # make arm64        the same, compiled for arm64 and run by an emulator
@@ -159,8 +159,8 @@ $(HIREDIS)/lib/libhiredis.a:
 
 .PHONY: run test unit arm64 integration examples matrix servers replay fuzz libfuzzer fuzz-commands long bench demo
 .PHONY: format lint clean help
-run: bulwark.so
-	@tests/run.sh
+run:
+	@CC="$(CC)" tests/run.sh
 
 test:
 	@tests/all.sh

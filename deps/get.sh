@@ -4,8 +4,9 @@
 #
 #   deps/get.sh header        build/deps/redismodule.h
 #   deps/get.sh hiredis       build/deps/hiredis/{include/hiredis/*.h,lib/libhiredis.a}
-#   deps/get.sh arm64         build/deps/arm64/{cc,run}: a compiler for arm64, and what runs
-#                             its programs here
+#   deps/get.sh arm64 | s390x build/deps/NAME/{cc,run}: a compiler for that processor, and what
+#                             runs its programs here
+#   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh postgres      build/deps/postgres/{bin/{postgres,initdb},include/libpq-fe.h,lib/libpq.so}
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
@@ -16,9 +17,9 @@
 #   deps/get.sh names         print the NAMEs
 #
 # Everything but node-redis is a Debian package and comes through apt.sh; that comes through
-# the machine's npm, with checksums (node-redis/package-lock.json). What is there already is left alone, without asking the network. A call can be interrupted, or run
-# twice at once: work is done in build/deps/tmp, under a lock, and moved into
-# place when it is complete.
+# the machine's npm, with checksums (node-redis/package-lock.json). What is there already is
+# left alone, without asking the network. A call can be interrupted, or run twice at once:
+# work is done in build/deps/tmp, under a lock, and moved into place when it is complete.
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
@@ -69,11 +70,32 @@ begin() {
     exec 9>"$deps/lock"
     flock 9
     rm -rf "$tmp"
-    mkdir "$tmp"
+    mkdir "$tmp" "$new"
     trap 'rm -rf "$tmp"' EXIT
     trap 'exit 1' HUP INT TERM
     unset MAKEFLAGS MFLAGS MAKELEVEL CFLAGS CPPFLAGS LDFLAGS
     export LC_ALL=C
+}
+
+# get PLACE COMMAND...: unless the place is there, have the command fill the folder $new, or
+# name another, and say in $said what it is; move that into place. Looked at again when it
+# is our turn: another call may have been making it.
+get() {
+    place=$1 new=$tmp/new
+    shift
+    [ ! -e "$place" ] || return 0
+    begin
+    [ ! -e "$place" ] || return 0
+    "$@"
+    mkdir -p "${place%/*}"
+    mv "$new" "$place"
+    echo "$said"
+}
+
+# script FILE: what stands on the input, as a program.
+script() {
+    { echo '#!/bin/sh'; cat; } >"$1"
+    chmod +x "$1"
 }
 
 # with and look_up: apt, for any suite.
@@ -101,14 +123,11 @@ source_of() {
     /usr/lib/apt/apt-helper cat-file "$tarball" | tar -x -C "$tmp/source" --strip-components=1
 }
 
-get_header() {
-    [ ! -f "$deps/redismodule.h" ] || return 0
-    begin
-    [ ! -f "$deps/redismodule.h" ] || return 0
+make_header() {
     source_of redis 7.0 bookworm
-    has_sha256 "$tmp/source/src/redismodule.h" $header_sha256
-    mv "$tmp/source/src/redismodule.h" "$deps/redismodule.h"
-    echo "redismodule.h: redis $version"
+    new=$tmp/source/src/redismodule.h
+    has_sha256 "$new" $header_sha256
+    said="redismodule.h: redis $version"
 }
 
 # Use the compiler's own hiredis if it is 1.0 or newer, static, and fit for a shared object.
@@ -126,113 +145,148 @@ system_hiredis() {
         return
     headers=$($cc -E "$tmp/probe.c" | sed -n 's,^# 1 "\(/.*/hiredis\)/hiredis.h".*,\1,p;T;q')
     [ "$headers" ] || return
-    mkdir -p "$tmp/hiredis/include" "$tmp/hiredis/lib"
-    ln -s "$headers" "$tmp/hiredis/include/hiredis"
-    ln -s "$archive" "$tmp/hiredis/lib/libhiredis.a"
-    echo "hiredis: the machine's own, $archive"
+    mkdir "$new/include" "$new/lib"
+    ln -s "$headers" "$new/include/hiredis"
+    ln -s "$archive" "$new/lib/libhiredis.a"
+    said="hiredis: the machine's own, $archive"
 }
 
 build_hiredis() {
     source_of hiredis 1.2 trixie
     has_sha256 "$tarball" $hiredis_sha256
-    mkdir -p "$tmp/hiredis/include/hiredis" "$tmp/hiredis/lib"
+    mkdir -p "$new/include/hiredis" "$new/lib"
     cd "$tmp/source"
     quiet make static CC="$cc" OPTIMIZATION="-O2 -fPIC"
-    cp -R hiredis.h async.h read.h sds.h alloc.h sockcompat.h adapters \
-        "$tmp/hiredis/include/hiredis"
-    cp libhiredis.a "$tmp/hiredis/lib"
-    echo "hiredis: $version"
+    cp -R hiredis.h async.h read.h sds.h alloc.h sockcompat.h adapters "$new/include/hiredis"
+    cp libhiredis.a "$new/lib"
+    said="hiredis: $version"
 }
 
-get_hiredis() {
-    [ ! -d "$deps/hiredis" ] || return 0
-    begin
-    [ ! -d "$deps/hiredis" ] || return 0
+make_hiredis() {
     cc=${CC:-cc}
     system_hiredis || build_hiredis
-    mv "$tmp/hiredis" "$deps/hiredis"
 }
 
-# The machine's own cross compiler and emulator, as links: cc and run.
-system_arm64() {
-    compiler=$(command -v aarch64-linux-gnu-gcc) &&
-        emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || return
-    echo 'int main(void) { return 0; }' >"$tmp/probe.c"
-    "$compiler" -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || return
-    write_arm64 "$compiler" "$emulator" ""
-    echo "arm64: the machine's own, $compiler and $emulator"
-}
-
-# write_arm64 COMPILER EMULATOR SETTINGS: programs are linked statically, so that they
-# need nothing of a foreign system.
-write_arm64() {
-    printf '#!/bin/sh\n%sexec %s -static "$@"\n' "$3" "$1" >"$tmp/arm64/cc"
-    printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$tmp/arm64/run"
-    chmod +x "$tmp/arm64/cc" "$tmp/arm64/run"
-}
-
-# unpack_tools NAME PATTERN PACKAGES: with what they need, into $tmp/NAME/root. With
-# nothing installed, apt names all of it; what the pattern matches is enough, and libc
-# is the machine's. Sets $root and $settings for where it will be.
+# unpack_tools PATTERN PACKAGES: with what they need, into $new/root. With nothing
+# installed, apt names all of it; what the pattern matches is enough, and libc is the
+# machine's. Sets $root, and $settings: what a script says before it runs one of them.
 unpack_tools() {
     look_up deb bookworm
     # shellcheck disable=SC2086
-    packages=$(with deb bookworm apt-get install --simulate $3 2>"$log" |
-        sed -nE "s,^Inst (($2)[^ ]*) \\(([^ ]*).*,\\1=\\3,p" | grep -v '^libc6=')
-    [ "$packages" ] || { cat "$log" >&2; die 1 "apt finds no way to install $3"; }
+    packages=$(with deb bookworm apt-get install --simulate $2 2>"$log" |
+        sed -nE "s,^Inst (($1)[^ ]*) \\(([^ ]*).*,\\1=\\3,p" | grep -v '^libc6=')
+    [ "$packages" ] || { cat "$log" >&2; die 1 "apt finds no way to install $2"; }
+    unpack bookworm "$packages" "$new/root"
+    root=$place/root
+    libraries=$(cd "$new/root" && find usr/lib lib -type f -name '*.so*' -exec dirname {} \; 2>/dev/null |
+        sort -u | sed "s,^,$root/," | tr '\n' ':')
+    settings="LD_LIBRARY_PATH=${libraries%:}; export LD_LIBRARY_PATH"
+}
+
+# unpack SUITES PACKAGES FOLDER
+unpack() {
     mkdir "$tmp/debs"
     cd "$tmp/debs"
     # shellcheck disable=SC2086
-    quiet with deb bookworm apt-get download $packages
-    for deb in *.deb; do dpkg-deb -x "$deb" "$tmp/$1/root"; done
-    root=$deps/$1/root
-    libraries=$(cd "$tmp/$1/root" && find usr/lib lib -type f -name '*.so*' -exec dirname {} \; 2>/dev/null |
-        sort -u | sed "s,^,$root/," | tr '\n' ':')
-    settings="LD_LIBRARY_PATH=${libraries%:}; export LD_LIBRARY_PATH
-"
+    quiet with deb "$1" apt-get download $2
+    for deb in *.deb; do dpkg-deb -x "$deb" "$3"; done
+    cd "$tmp"
+    rm -r debs
 }
 
-unpack_arm64() {
-    unpack_tools arm64 'gcc|cpp|binutils|lib|linux-libc|qemu' \
-        'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
-    write_arm64 "$root/usr/bin/aarch64-linux-gnu-gcc" "$root/usr/bin/qemu-aarch64-static" \
-        "$settings"
-    echo "arm64: gcc and qemu of bookworm"
+# What Debian calls the processor in names of compilers, of emulators, and of packages.
+names_of() {
+    case $1 in
+    arm64) triplet=aarch64-linux-gnu qemu=qemu-aarch64 ;;
+    s390x) triplet=s390x-linux-gnu qemu=qemu-s390x ;;
+    esac
 }
 
-get_arm64() {
-    [ ! -d "$deps/arm64" ] || return 0
-    begin
-    [ ! -d "$deps/arm64" ] || return 0
-    mkdir "$tmp/arm64"
-    system_arm64 || unpack_arm64
-    mv "$tmp/arm64" "$deps/arm64"
+# foreign_scripts COMPILER EMULATOR: cc and run. Programs are linked statically, so that
+# they need nothing of a foreign system.
+foreign_scripts() {
+    script "$new/cc" <<-END
+	$settings
+	exec $1 -static "\$@"
+	END
+    script "$new/run" <<-END
+	exec $2 "\$@"
+	END
 }
 
-get_gnuplot() {
-    [ ! -d "$deps/gnuplot" ] || return 0
-    begin
-    [ ! -d "$deps/gnuplot" ] || return 0
-    mkdir "$tmp/gnuplot"
-    if program=$(command -v gnuplot) && "$program" -e 'set terminal pngcairo' 2>/dev/null; then
-        settings=
-    else
-        unpack_tools gnuplot 'lib|gnuplot|fonts-dejavu' 'gnuplot-nox fonts-dejavu-core'
+# The machine's own cross compiler and emulator.
+system_foreign() {
+    compiler=$(command -v "$triplet-gcc") &&
+        emulator=$(command -v "$qemu-static" || command -v "$qemu") || return
+    echo 'int main(void) { return 0; }' >"$tmp/probe.c"
+    "$compiler" -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || return
+    settings=
+    foreign_scripts "$compiler" "$emulator"
+    said="$1: the machine's own, $compiler and $emulator"
+}
+
+unpack_foreign() {
+    unpack_tools 'gcc|cpp|binutils|lib|linux-libc|qemu' \
+        "gcc-$triplet libc6-dev-$1-cross qemu-user-static"
+    find "$new/root/usr/bin" -name 'qemu-*' ! -name "$qemu-static" -delete
+    foreign_scripts "$root/usr/bin/$triplet-gcc" "$root/usr/bin/$qemu-static"
+    said="$1: gcc and qemu of bookworm"
+}
+
+make_foreign() {
+    names_of "$1"
+    system_foreign "$1" || unpack_foreign "$1"
+}
+
+# Other versions lay out some lines differently, and find other things.
+system_clang() {
+    for program in clang clang-tidy clang-format; do
+        found=$(command -v $program-14 || command -v $program) &&
+            "$found" --version | grep -q 'version 14\.' || return
+        ln -s "$found" "$new/$program"
+    done
+    echo 'int main(void) { return 0; }' >"$tmp/probe.c"
+    "$new/clang" -fsanitize=memory "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || return
+    said="clang: the machine's own, $found"
+}
+
+unpack_clang() {
+    rm -f "${new:?}"/*
+    unpack_tools 'lib[^c]|libc[^6]|clang|llvm' \
+        'clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev'
+    for program in clang clang-tidy clang-format; do
+        script "$new/$program" <<-END
+		$settings
+		exec $root/usr/lib/llvm-14/bin/$program "\$@"
+		END
+    done
+    said="clang: 14 of bookworm"
+}
+
+make_clang() {
+    system_clang || unpack_clang
+}
+
+make_gnuplot() {
+    settings=
+    if ! program=$(command -v gnuplot) || ! "$program" -e 'set terminal pngcairo' 2>/dev/null; then
+        unpack_tools 'lib|gnuplot|fonts-dejavu' 'gnuplot-nox fonts-dejavu-core'
         program=$root/usr/bin/gnuplot-nox
         # A machine without a font can't write on pictures.
-        cat >"$tmp/gnuplot/fonts.conf" <<-END
+        cat >"$new/fonts.conf" <<-END
 		<fontconfig>
 		  <dir>$root/usr/share/fonts</dir> <dir>/usr/share/fonts</dir>
-		  <cachedir>$deps/gnuplot/fonts</cachedir>
+		  <cachedir>$place/fonts</cachedir>
 		</fontconfig>
 		END
-        settings="${settings}FONTCONFIG_FILE=$deps/gnuplot/fonts.conf; export FONTCONFIG_FILE
-"
+        settings="$settings
+FONTCONFIG_FILE=$place/fonts.conf; export FONTCONFIG_FILE"
     fi
-    printf '#!/bin/sh\n%sexec %s "$@"\n' "$settings" "$program" >"$tmp/gnuplot/gnuplot"
-    chmod +x "$tmp/gnuplot/gnuplot"
-    mv "$tmp/gnuplot" "$deps/gnuplot"
-    echo "gnuplot: $program"
+    script "$new/gnuplot" <<-END
+	$settings
+	exec $program "\$@"
+	END
+    said="gnuplot: $program"
 }
 
 # The machine's own PostgreSQL: the newest server that it has, and a libpq to link with.
@@ -248,137 +302,128 @@ system_postgres() {
 	END
     ${CC:-cc} -I"$headers" "$tmp/probe.c" -L"$libraries" -lpq -o "$tmp/probe" 2>/dev/null &&
         "$tmp/probe" || return
-    write_postgres "${server%/*}" ''
+    postgres_scripts "${server%/*}" ''
     for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
-        ln -s "$headers/$header" "$tmp/postgres/include/"
+        ln -s "$headers/$header" "$new/include/"
     done
-    ln -s "$libraries"/libpq.so* "$tmp/postgres/lib/"
-    echo "postgres: the machine's own, $("$server" --version)"
+    ln -s "$libraries"/libpq.so* "$new/lib/"
+    said="postgres: the machine's own, $("$server" --version)"
 }
 
-# write_postgres PROGRAMS LIBRARIES: the wrappers. The programs find their own files
-# relative to where they are, so that the folder can be moved or copied.
-write_postgres() {
-    mkdir -p "$tmp/postgres/bin" "$tmp/postgres/include" "$tmp/postgres/lib"
+# postgres_scripts PROGRAMS SETTINGS. The programs find their own files relative to where
+# they are, so that the folder can be moved or copied.
+postgres_scripts() {
+    mkdir -p "$new/bin" "$new/include" "$new/lib"
     for program in postgres initdb; do
-        cat >"$tmp/postgres/bin/$program" <<-END
-		#!/bin/sh
+        script "$new/bin/$program" <<-END
 		here=\${0%/*}/..
-		$2exec "$1/$program" "\$@"
+		$2
+		exec "$1/$program" "\$@"
 		END
-        chmod +x "$tmp/postgres/bin/$program"
     done
 }
 
 # Only what the programs and libpq are linked with: without LLVM, which compiles long queries.
 unpack_postgres() {
-    unpack_tools postgres 'lib[^l]|libl[^l]|zlib|postgresql' 'postgresql-15 libpq-dev'
+    unpack_tools 'lib[^l]|libl[^l]|zlib|postgresql' 'postgresql-15 libpq-dev'
     # shellcheck disable=SC2016
-    write_postgres '$here/usr/lib/postgresql/15/bin' \
-        'LD_LIBRARY_PATH=$here/lib; export LD_LIBRARY_PATH
-'
-    cd "$tmp/postgres"
-    mkdir usr usr/lib usr/share "$tmp/all"
+    postgres_scripts '$here/usr/lib/postgresql/15/bin' \
+        'LD_LIBRARY_PATH=$here/lib; export LD_LIBRARY_PATH'
+    cd "$new"
+    mkdir usr usr/lib usr/share
     mv root/usr/lib/postgresql usr/lib/
     mv root/usr/share/postgresql usr/share/
     rm -r usr/lib/postgresql/15/lib/bitcode
     for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
         mv "root/usr/include/postgresql/$header" include/
     done
-    find root/usr/lib root/lib -maxdepth 2 -name '*.so*' ! -type d -exec cp -P {} "$tmp/all" \;
+    gather_libraries root
     LD_LIBRARY_PATH=$tmp/all ldd usr/lib/postgresql/15/bin/postgres \
-        usr/lib/postgresql/15/bin/initdb "$tmp/all/libpq.so.5" |
-        sed -nE "s,^\s*([^/ ]+) => $tmp/all/.*,\1,p" | sort -u >"$tmp/linked"
-    while read -r library; do cp -L "$tmp/all/$library" lib/; done <"$tmp/linked"
+        usr/lib/postgresql/15/bin/initdb "$tmp/all/libpq.so.5" | keep_linked
     cp -L "$tmp/all/libpq.so.5" lib/
     ln -s libpq.so.5 lib/libpq.so
     rm -r root
     quiet bin/postgres --version
     quiet bin/initdb --version
-    echo "postgres: $(bin/postgres --version), bookworm"
+    said="postgres: $(bin/postgres --version), bookworm"
 }
 
-get_postgres() {
-    [ ! -d "$deps/postgres" ] || return 0
-    begin
-    [ ! -d "$deps/postgres" ] || return 0
-    mkdir "$tmp/postgres"
-    system_postgres || { rm -rf "$tmp/postgres/"*; unpack_postgres; }
-    mv "$tmp/postgres" "$deps/postgres"
+make_postgres() {
+    system_postgres || { rm -rf "${new:?}"/*; unpack_postgres; }
 }
 
 # The machine's Python if it can use the package, else Debian's.
-get_redis_py() {
-    [ ! -d "$deps/redis-py" ] || return 0
-    begin
-    [ ! -d "$deps/redis-py" ] || return 0
-    mkdir "$tmp/redis-py"
+make_redis_py() {
     program=$(command -v python3 || :)
-    unpack_tools redis-py 'python3-[^m]' python3-redis
+    unpack_tools 'python3-[^m]' python3-redis
     settings=
-    if ! PYTHONPATH=$tmp/redis-py/root/usr/lib/python3/dist-packages \
+    if ! PYTHONPATH=$new/root/usr/lib/python3/dist-packages \
         "${program:-false}" -c 'import redis' 2>"$log"; then
-        rm -r "$tmp/redis-py/root" "$tmp/debs"
-        unpack_tools redis-py 'lib|python|media-types' 'python3-redis python3-minimal'
+        rm -r "$new/root"
+        unpack_tools 'lib|python|media-types' 'python3-redis python3-minimal'
         settings=$(echo "$settings" | sed "s,$root,\$root,g")
         program=\$root/usr/bin/python3.11
     fi
-    cat >"$tmp/redis-py/python3" <<-END
-	#!/bin/sh
+    script "$new/python3" <<-END
 	root=\$(dirname "\$(readlink -f "\$0")")/root
 	$settings
 	PYTHONPATH=\$root/usr/lib/python3/dist-packages
 	export PYTHONPATH
 	exec $program "\$@"
 	END
-    chmod +x "$tmp/redis-py/python3"
-    mv "$tmp/redis-py" "$deps/redis-py"
-    echo "redis-py: $("$deps/redis-py/python3" -c 'import redis; print(redis.__version__)'), $program"
+    said="redis-py: $("$new/python3" -c 'import redis; print(redis.__version__)'), $program"
 }
 
-get_node_redis() {
-    [ ! -d "$deps/node-redis" ] || return 0
+can_use_node() {
     for program in node npm; do
         command -v $program >/dev/null || die 3 "no $program here"
     done
     major=$(node -p 'process.versions.node.split(".")[0]')
     [ "$major" -ge 20 ] || die 3 "node-redis wants node 20, here is $major"
-    begin
-    [ ! -d "$deps/node-redis" ] || return 0
-    mkdir "$tmp/node-redis"
-    cp "$here/node-redis/package.json" "$here/node-redis/package-lock.json" "$tmp/node-redis"
-    cd "$tmp/node-redis"
-    quiet npm ci --ignore-scripts --no-audit --no-fund
-    mv "$tmp/node-redis" "$deps/node-redis"
-    echo "node-redis: $(cd "$deps/node-redis" && node -p 'require("redis/package.json").version')"
 }
 
-# keep_libraries: copy from $tmp/root to lib/ what the programs in bin/ are linked with,
-# and what libc or a module may open at run time.
-keep_libraries() {
+make_node_redis() {
+    can_use_node
+    cp "$here/node-redis/package.json" "$here/node-redis/package-lock.json" "$new"
+    cd "$new"
+    quiet npm ci --ignore-scripts --no-audit --no-fund
+    said="node-redis: $(node -p 'require("redis/package.json").version')"
+}
+
+# gather_libraries ROOT: all shared libraries of a system, into $tmp/all.
+gather_libraries() {
     mkdir "$tmp/all"
-    (
-        cd "$tmp/root"
-        find . -maxdepth 4 -path '*/lib/*-linux-*' -name '*.so*' ! -type d -exec cp -P {} ../all \;
-    )
+    find "$1" -maxdepth 4 -path '*/lib/*-linux-*' -name '*.so*' ! -type d \
+        -exec cp -P {} "$tmp/all" \;
+}
+
+# keep_linked: of those, copy what ldd names on the input to lib/.
+keep_linked() {
+    sed -nE "s,^\s*([^/ ]+) => $tmp/all/.*,\1,p" | sort -u >"$tmp/linked"
+    while read -r library; do cp -L "$tmp/all/$library" lib/; done <"$tmp/linked"
+}
+
+# keep_libraries: what the programs in bin/ are linked with, and what libc or a module may
+# open at run time, to lib/. Sets $loader.
+keep_libraries() {
+    gather_libraries "$tmp/root"
     loader=$(cd "$tmp/all" && echo ld*.so.[0-9])
     cp -L "$tmp/all/$loader" lib/
     for program in bin/*; do
         "$tmp/all/$loader" --library-path "$tmp/all" --list "$program"
-    done | sed -nE 's,^\s*([^/ ]+) => .*,\1,p' | sort -u >"$tmp/linked"
-    while read -r library; do cp -L "$tmp/all/$library" lib/; done <"$tmp/linked"
+    done | keep_linked
     for library in libgcc_s libm libpthread libdl librt libresolv libnss_files libnss_dns; do
         cp -L "$tmp/all/$library".so.[0-9] lib/
     done
 }
 
-# unpack_server NAME: into $tmp/server, with every library it needs and its own loader.
+# make_server NAME: with every library it needs and its own loader.
 #
 #     redis-server     a wrapper: exec lib/ld-linux-*.so.* --library-path lib bin/...-server
 #     redis-cli ...    likewise
 #     bin/  lib/       the packages' programs; all shared libraries in one folder
 #     version          of the package
-unpack_server() {
+make_server() {
     suites=$(suites_of "$1")
     suite=${suites##* } product=${1%-*} line=${1##*-}
     look_up deb "$suites"
@@ -392,18 +437,13 @@ unpack_server() {
     packages=$(with deb "$suites" apt-get install --simulate $wanted 2>"$log" |
         sed -nE "s,^Inst ((lib|lua-|zlib|$product-)[^ ]*) \(([^ ]*).*,\1=\3,p")
     [ "$packages" ] || { cat "$log" >&2; die 1 "apt finds no way to install $wanted"; }
-    mkdir "$tmp/debs" "$tmp/server" "$tmp/server/bin" "$tmp/server/lib"
-    cd "$tmp/debs"
-    # shellcheck disable=SC2086
-    quiet with deb "$suites" apt-get download $packages
-    for deb in *.deb; do dpkg-deb -x "$deb" "$tmp/root"; done
-    cd "$tmp/server"
+    unpack "$suites" "$packages" "$tmp/root"
+    cd "$new"
+    mkdir bin lib
     cp -P "$tmp"/root/usr/bin/"$product"-* bin/
     keep_libraries
     for program in bin/*; do
-        wrapper=redis-${program#bin/*-}
-        cat >"$wrapper" <<-END
-		#!/bin/sh
+        script "redis-${program#bin/*-}" <<-END
 		self=\$0
 		[ -L "\$self" ] && self=\$(readlink -f "\$self")
 		case \$self in /*) ;; *) self=\$PWD/\$self ;; esac
@@ -411,21 +451,15 @@ unpack_server() {
 		exec "\$here/lib/$loader" \${SERVER_PRELOAD:+--preload "\$SERVER_PRELOAD"} \\
 		    --library-path "\$here/lib" "\$here/$program" "\$@"
 		END
-        chmod +x "$wrapper"
     done
     echo "$version" >version
     quiet ./redis-server --version
+    said="$1: $version from $suite"
 }
 
 get_server() {
     suites_of "$1" >/dev/null
-    [ ! -d "$servers/$1" ] || return 0
-    begin
-    [ ! -d "$servers/$1" ] || return 0
-    unpack_server "$1"
-    mkdir -p "$servers"
-    mv "$tmp/server" "$servers/$1"
-    echo "$1: $version from $suite"
+    get "$servers/$1" make_server "$1"
 }
 
 # One after the other, each in a process of its own: a missing server doesn't stop the rest.
@@ -454,16 +488,17 @@ any_server() {
 }
 
 case $#:${1-} in
-1:header) get_header ;;
-1:hiredis) get_hiredis ;;
-1:arm64) get_arm64 ;;
-1:gnuplot) get_gnuplot ;;
-1:postgres) get_postgres ;;
-1:redis-py) get_redis_py ;;
-1:node-redis) get_node_redis ;;
+1:header) get "$deps/redismodule.h" make_header ;;
+1:hiredis) get "$deps/hiredis" make_hiredis ;;
+1:arm64 | 1:s390x) get "$deps/$1" make_foreign "$1" ;;
+1:clang) get "$deps/clang" make_clang ;;
+1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
+1:postgres) get "$deps/postgres" make_postgres ;;
+1:redis-py) get "$deps/redis-py" make_redis_py ;;
+1:node-redis) get "$deps/node-redis" make_node_redis ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | arm64 | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | arm64 | s390x | clang | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
 esac

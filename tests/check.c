@@ -4,12 +4,19 @@
 
 #include "check.h"
 
+#include <fcntl.h>
+#include "random.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +24,7 @@ enum {
     DEFAULT_LIMIT = 300, /* Seconds: far above any healthy test. */
     SHOWN_BYTES = 24,    /* Of each side, when two byte strings differ. */
     LONG_STRING = 1000,  /* From here on only the place of difference is shown. */
+    STORY = 1 << 20,     /* What a worker's test may print without being interrupted. */
 };
 
 enum outcome { PASSED, FAILED, SKIPPED };
@@ -43,7 +51,16 @@ static struct {
     uint64_t random_state;
 } now;
 
+/* What the workers share: which tests are taken, and what came of them. */
+struct shared {
+    atomic_int taken, count[3];
+};
+static struct shared *shared;
+
 static bool verbose;
+static int jobs = 1;
+static unsigned worker;   /* from 1 on */
+static int progress = -1; /* where the moving count goes, if anywhere */
 
 void test_register(struct test *t) {
     *next_slot = t;
@@ -88,7 +105,7 @@ _Noreturn static void end_failure(void) {
     if (now.seeded)
         test_print("seed: SEED=%llu TEST=%s repeats it", (unsigned long long)now.seed,
                    now.test->name);
-    fflush(stdout);
+    if (jobs == 1) fflush(stdout); /* A worker's story comes in one piece. */
     longjmp(now.end, 1);
 }
 
@@ -221,6 +238,10 @@ const char *test_file(void) {
     return now.test->file;
 }
 
+unsigned test_worker(void) {
+    return worker;
+}
+
 void test_time_limit(unsigned seconds) {
     alarm(seconds);
 }
@@ -241,14 +262,9 @@ uint64_t test_seed(void) {
     return now.seed;
 }
 
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014): any seed will do, 64 bits of state, no weak bits. */
 uint64_t random_u64(void) {
     test_seed();
-    uint64_t z = now.random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return random_next(&now.random_state);
 }
 
 uint64_t random_below(uint64_t limit) {
@@ -345,7 +361,7 @@ static bool selected(const struct test *t, char **parts, int nparts) {
 }
 
 static int usage(const char *program) {
-    fprintf(stderr, "usage: %s [-l] [-v] [part of file:name ...]\n", program);
+    fprintf(stderr, "usage: %s [-l] [-v] [-j workers] [part of file:name ...]\n", program);
     return 2;
 }
 
@@ -355,15 +371,67 @@ static int list(char **parts, int nparts) {
     return 0;
 }
 
-static int run_all(char **parts, int nparts) {
-    int count[3] = {0};
+static int number_of(char **parts, int nparts) {
+    int n = 0;
     for (const struct test *t = first_test; t; t = t->next)
-        if (selected(t, parts, nparts)) count[run_and_report(t)]++;
+        n += selected(t, parts, nparts);
+    return n;
+}
 
-    printf("%d passed, %d failed", count[PASSED], count[FAILED]);
-    if (count[SKIPPED]) printf(", %d skipped", count[SKIPPED]);
+static void show_progress(int total) {
+    int done = 0;
+    for (int i = 0; i < 3; i++)
+        done += shared->count[i];
+    if (progress >= 0) dprintf(progress, "\r  %d of %d ", done, total);
+}
+
+/* Whoever is free takes the next test. */
+static void work(char **parts, int nparts) {
+    int total = number_of(parts, nparts), i = 0, mine = shared->taken++;
+    for (const struct test *t = first_test; t; t = t->next) {
+        if (!selected(t, parts, nparts) || i++ != mine) continue;
+        shared->count[run_and_report(t)]++;
+        show_progress(total);
+        mine = shared->taken++;
+    }
+}
+
+/* A process, so that tests may crash, and own what is static. */
+static void start_worker(unsigned number, char **parts, int nparts) {
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0) shared->count[FAILED]++;
+    if (pid != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); /* It died before prctl. */
+    worker = number;
+    setvbuf(stdout, NULL, _IOFBF, STORY);
+    work(parts, nparts);
+    exit(0);
+}
+
+/* One that ends before its time has told why on stderr; its test is not counted yet. */
+static void wait_for_workers(void) {
+    for (int status; wait(&status) > 0;)
+        if (status != 0) shared->count[FAILED]++;
+}
+
+static int run_all(char **parts, int nparts) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                  -1, 0);
+    if (shared == MAP_FAILED) return 2;
+    const char *terminal = getenv("PROGRESS");
+    if (terminal && *terminal) progress = open(terminal, O_WRONLY | O_CLOEXEC);
+
+    if (jobs == 1) work(parts, nparts);
+    for (int i = 1; jobs > 1 && i <= jobs; i++)
+        start_worker((unsigned)i, parts, nparts);
+    if (jobs > 1) wait_for_workers();
+    if (progress >= 0) dprintf(progress, "\r\033[K");
+
+    printf("%d passed, %d failed", shared->count[PASSED], shared->count[FAILED]);
+    if (shared->count[SKIPPED]) printf(", %d skipped", shared->count[SKIPPED]);
     putchar('\n');
-    return count[FAILED] > 0;
+    return shared->count[FAILED] > 0;
 }
 
 /* A mistyped name on the command line must not look like success. */
@@ -375,9 +443,11 @@ static bool selects_anything(char **parts, int nparts) {
 
 int main(int argc, char **argv) {
     bool listing = false;
-    for (int option; (option = getopt(argc, argv, "lv")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "lvj:")) != -1;) {
         if (option == 'l')
             listing = true;
+        else if (option == 'j' && atoi(optarg) > 0)
+            jobs = atoi(optarg);
         else if (option == 'v')
             verbose = true;
         else

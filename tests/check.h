@@ -18,13 +18,16 @@
  * however it ends is deferred: deferred calls run last first, after success,
  * failure and SKIP alike, and may check too.
  *
- *     program [-l] [-v] [part of file:name ...]
+ *     program [-l] [-v] [-j workers] [part of file:name ...]
  *
  *     -l         list the tests instead of running them
  *     -v         a line and a time for every test, not just for failed ones
+ *     -j n       n processes, each of which takes the next test that nobody has
+ *                taken: for tests that wait. A crash then ends one of them only
  *     TEST=part  selects like an argument does; nothing selected is no error
  *     SEED=n     the seed of every random test
  *     TEST_LIMIT=s   seconds a test may take before the program is ended
+ *     PROGRESS=file  a terminal on which a count moves while tests run
  *
  * Exit code 0 when no test failed, 1 when one did, 2 for a bad command line.
  * The last line is "N passed, N failed", and ", N skipped" if any were. */
@@ -102,6 +105,10 @@ bool test_failed(void);
 /* The file of the running test, as __FILE__ has it: the same pointer all
  * through a file. */
 const char *test_file(void);
+
+/* Which of the workers this is, from 1 on: for what they must not share. 0 if there are
+ * none; else the program is this process's parent. */
+unsigned test_worker(void);
 
 /* Seconds this test may take, from here on, before the program is ended. */
 void test_time_limit(unsigned seconds);

@@ -30,23 +30,19 @@ without_licence() {
 shell_errors() { find deps tests .ci -name '*.sh' -exec sh -n {} \; ; }
 misformatted() { sources | xargs clang-format --dry-run -Werror 2>&1 | grep error; }
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
-# The parts of the examples between [name] and [/name], and what the README has after
-# <!-- file name -->.
-readme_lines_not_run() {
-    for file in tests/examples/guard.*; do
-        for part in $(sed -nE 's,^(//|#|/\*) \[([a-z]+)\].*,\2,p' "$file"); do
-            run=$(sed -n "/^[/#*]* \[$part\]/,/^[/#*]* \[.$part\]/p" "$file" | sed '1d;$d')
-            shown=$(sed -n "\\,^<!-- $file $part -->,,/^\`\`\`$/p" README.md | sed '1,2d;$d')
-            [ "$shown" = "$run" ] || echo "README.md does not show $file, [$part], as it is run"
-        done
-    done
-}
+# shellcheck source=tests/docs.sh
+. tests/docs.sh
 
 check the_module_exports_nothing_but_OnLoad exported
 check every_source_names_its_licence without_licence
 check shell_scripts_parse shell_errors
 check the_core_knows_no_server core_includes
-check the_readme_shows_lines_that_are_run readme_lines_not_run
+check the_readme_is_short readme_too_long
+check links_lead_somewhere dead_links
+check the_manual_is_within_reach pages_out_of_reach
+check code_that_is_shown_is_run blocks_not_run
+check make_run_shows_what_the_readme_shows steps_that_differ
+check each_command_is_named_where_it_belongs commands_misnamed
 # Other versions lay out some lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     check the_sources_are_in_house_style misformatted

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "filter.h"
 
+#include <string.h>
+
 struct filter *filter_new(struct chain *live) {
-    struct filter *f = live->memory->take(sizeof *f);
-    if (f) *f = (struct filter){.live = live};
+    size_t bytes = sizeof(struct filter) + live->memory->own;
+    struct filter *f = live->memory->take(bytes);
+    if (!f) return NULL;
+    memset(f, 0, bytes);
+    f->live = live;
     return f;
 }
 
@@ -38,11 +43,10 @@ struct chain *filter_swap(struct filter *f) {
     struct chain *old = f->live;
     f->live = f->next;
     f->next = NULL;
-    f->grow_again[0] = f->grow_again[1];
-    f->grow_again[1] = 0;
     return old;
 }
 
 uint64_t filter_memory(const struct filter *f) {
-    return sizeof *f + chain_memory(f->live) + (f->next ? chain_memory(f->next) : 0);
+    return sizeof *f + f->live->memory->own + chain_memory(f->live) +
+           (f->next ? chain_memory(f->next) : 0);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "announce.h"
+#include "diary.h"
 #include "items.h"
 #include "make.h"
 #include "node.h"
@@ -45,7 +46,7 @@ static inline void tell(struct adding *a, size_t up_to) {
         a->changed += tell_rebuild(a, up_to);
     } else {
         bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
-        bool all = node_sends_all(a->ctx, a->f);
+        bool all = replicate_sends_all(a->ctx, a->f);
         a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
                                       a->effect + a->told, n, all, as_it_is);
     }
@@ -75,7 +76,7 @@ static bool may_refuse(const struct adding *a, const struct chain *c) {
  * leave to put the rest into the last one, over capacity. */
 static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dealt_with) {
     size_t which = c == a->f->next;
-    uint64_t *again = &a->f->grow_again[which];
+    uint64_t *again = &diary_of(a->f)->grow_again[which];
     bool refuses = may_refuse(a, c);
     enum bloom_status status = BLOOM_FULL;
     if (!waits_for_growth(a, c) && (refuses || last_layer(c)->items >= *again)) {
@@ -133,8 +134,8 @@ static enum bloom_status add_blocks(struct adding *a) {
 
 static void note_overfull(struct adding *a) {
     stats_count(&stats_counters.overfull, a->overfull);
-    if (a->f->notes.told_full) return;
-    a->f->notes.told_full = true;
+    if (diary_of(a->f)->told_full) return;
+    diary_of(a->f)->told_full = true;
     char shown[SHOWN_MAX + 1];
     RedisModule_Log(a->ctx, "warning",
                     "The filter %s is over capacity: it may not grow, and doesn't refuse "

@@ -3,19 +3,14 @@
 
 #include "commands.h"
 #include "node.h"
+#include "replicate.h"
 #include "reply.h"
 #include "upstream.h"
 
-#define PAUSED_MS 1
-
 static bool adrift, noted; /* now; in the file, as far as this process wrote it */
 static bool started;       /* from a file that ends adrift, which is to be noted */
-static bool timer_set;     /* a note is due */
+static bool due;           /* a note is */
 static bool file_adrift;   /* what the file that is loaded said last */
-
-static void note(RedisModuleCtx *ctx, const char *what) {
-    RedisModule_Replicate(server_quiet(ctx), "BF.ADRIFT", "Rc", what);
-}
 
 /* Without an AOF a note would only count as a change of the data. */
 static bool has_aof(RedisModuleCtx *ctx) {
@@ -25,24 +20,19 @@ static bool has_aof(RedisModuleCtx *ctx) {
     return has;
 }
 
-/* Not from an event, and not while clients are paused, when nothing may be sent. */
-static void write_notes(RedisModuleCtx *ctx, void *data) {
-    (void)data;
-    if (server_is_paused()) {
-        RedisModule_CreateTimer(ctx, PAUSED_MS, write_notes, NULL);
-        return;
-    }
-    timer_set = false;
+static void write_notes(RedisModuleCtx *ctx) {
+    due = false;
     if (!has_aof(ctx)) return;
-    if (started) note(ctx, "2");
+    if (started) replicate_adrift(ctx, "2");
     started = false;
-    if (noted != adrift) note(ctx, adrift ? "1" : "0");
+    if (noted != adrift) replicate_adrift(ctx, adrift ? "1" : "0");
     noted = adrift;
 }
 
 static void write_soon(RedisModuleCtx *ctx) {
-    if (!timer_set) RedisModule_CreateTimer(ctx, 0, write_notes, NULL);
-    timer_set = true;
+    static struct replicate_later later = {write_notes};
+    if (!due) replicate_later(ctx, &later);
+    due = true;
 }
 
 void adrift_set(RedisModuleCtx *ctx, bool is_adrift) {

@@ -16,7 +16,7 @@
  *
  * A file that ends adrift puts its filters in doubt by "restore": what came after it is
  * unknown. A rewrite drops the note, so a filter that is saved meanwhile has the doubt in
- * itself. Nothing can be noted while clients are paused: see the README. */
+ * itself. Nothing can be noted while clients are paused: see the manual, internals.md. */
 #ifndef BULWARK_ADRIFT_H
 #define BULWARK_ADRIFT_H
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "answer.h"
+#include "diary.h"
 #include "node.h"
 #include "stats.h"
 
@@ -26,7 +28,7 @@ void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **
                      size_t n) {
     uint8_t maybe[ITEMS_BLOCK];
     size_t found = 0;
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     ask_block(f, strings, n, maybe);
     for (size_t i = 0; i < n; i++) {
         found += maybe[i];
@@ -35,6 +37,6 @@ void ask_reply_words(RedisModuleCtx *ctx, struct filter *f, RedisModuleString **
     stats_count(&stats_counters.maybe, found);
     stats_count(&stats_counters.by_cause[cause], n - found);
     if (!f) return;
-    f->notes.answers.maybe += found;
-    f->notes.answers.by_cause[cause] += n - found;
+    diary_of(f)->answers.maybe += found;
+    diary_of(f)->answers.by_cause[cause] += n - found;
 }

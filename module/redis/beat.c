@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "config.h"
 #include "node.h"
+#include "replicate.h"
 #include "reply.h"
 #include "stats.h"
 #include "upstream.h"
@@ -95,11 +96,7 @@ static void send_beat(RedisModuleCtx *ctx) {
     RedisModuleString **ends = RedisModule_Alloc(count_lines(lines) * sizeof *ends);
     size_t n = read_ends(ctx, lines, ends);
     long long now = RedisModule_Milliseconds();
-    RedisModuleCtx *out = server_quiet(ctx);
-    if (n > 0 && names_nobody())
-        RedisModule_Replicate(out, "BF.BEAT", "Alc", now, "-");
-    else if (n > 0)
-        RedisModule_Replicate(out, "BF.BEAT", "Alv", now, ends, n);
+    if (n > 0) replicate_beat(ctx, now, ends, names_nobody() ? 0 : n);
     for (size_t i = 0; i < n; i++)
         RedisModule_FreeString(ctx, ends[i]);
     RedisModule_Free(ends);

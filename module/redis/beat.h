@@ -18,7 +18,7 @@
  *                                                         ^ here it believes itself
  *
  * A beat in the backlog, or one meant for another, names another connection's end (but
- * ports can come again: see the README). One that names this end was sent while the
+ * ports can come again: see internals.md). One that names this end was sent while the
  * connection stood, and all that was acknowledged before stands before it in the stream. No
  * clock is needed for that.
  *

@@ -19,10 +19,10 @@ void change_put(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) 
  * has no room for what the filter has become. */
 static struct filter *stand_in(const struct chain *like) {
     struct chain *c = RedisModule_Alloc(sizeof *c);
-    struct filter *f = RedisModule_Alloc(sizeof *f);
+    struct filter *f = RedisModule_Calloc(1, sizeof *f + memory_allocator.own);
     *c = (struct chain){
         .kind = like->kind, .memory = &memory_allocator, .error = like->error};
-    *f = (struct filter){.live = c};
+    f->live = c;
     return f;
 }
 

@@ -254,7 +254,7 @@ int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (status < 0)
         return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
     if (l.changed) {
-        RedisModule_ReplicateVerbatim(ctx);
+        replicate_as_it_came(ctx);
         announce(ctx, argv[1], "bf.loadchunk");
     }
     return reply_ok(ctx);

@@ -2,16 +2,18 @@
 /* cmd_exists.c - BF.EXISTS and BF.MEXISTS: questions as RedisBloom's clients put them. */
 #include <string.h>
 
+#include "answer.h"
 #include "ask.h"
 #include "commands.h"
 #include "config.h"
+#include "diary.h"
 #include "find.h"
 #include "node.h"
 #include "reply.h"
 #include "stats.h"
 
 static bool may_deny(struct filter *f) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     return shield_denies(cause) ||
            (cause == CAUSE_MISSING && settings.missing_key == MISSING_ABSENT);
 }
@@ -30,8 +32,8 @@ static void answer(struct filter *f, RedisModuleString **strings, size_t n,
     stats_count(&stats_counters.exists_maybe, yes);
     stats_count(&stats_counters.exists_no, n - yes);
     if (!f) return;
-    f->notes.answers.exists_maybe += yes;
-    f->notes.answers.exists_no += n - yes;
+    diary_of(f)->answers.exists_maybe += yes;
+    diary_of(f)->answers.exists_no += n - yes;
 }
 
 /* False if it replied an error. */

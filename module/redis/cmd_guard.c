@@ -10,6 +10,7 @@
  *     a string, and long      opened once more, to count as a hit, and read in place
  *     a string, and short     GET
  *     anything else           WRONGTYPE */
+#include "answer.h"
 #include "ask.h"
 #include "commands.h"
 #include "find.h"
@@ -50,7 +51,7 @@ static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
     struct filter *f = find_unseen(ctx, name);
     uint8_t maybe;
     ask_block(f, &item, 1, &maybe);
-    if (!maybe && node_why_unknown(f) == CAUSE_NONE)
+    if (!maybe && answer_cause(f) == CAUSE_NONE)
         stats_count(&stats_counters.contradictions, 1);
 }
 

@@ -3,10 +3,14 @@
  * not among it, nor is the token of a rebuild. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "advice.h"
+#include "answer.h"
 #include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
+#include "diary.h"
 #include "node.h"
 #include "reply.h"
 #include "stats.h"
@@ -25,9 +29,17 @@ static void field_number(RedisModuleCtx *ctx, const char *name, uint64_t n) {
     reply_count(ctx, n);
 }
 
+/* In RESP2, where it is text, it is a text for people: 4 digits. Large numbers are whole,
+ * not 1.235e+05. */
 static void field_rate(RedisModuleCtx *ctx, const char *name, double rate) {
+    char text[32];
     reply_name(ctx, name);
-    RedisModule_ReplyWithDouble(ctx, rate);
+    if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3) {
+        RedisModule_ReplyWithDouble(ctx, rate);
+        return;
+    }
+    snprintf(text, sizeof text, rate >= 1000 ? "%.0f" : "%.4g", rate);
+    RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
 static void field_nil(RedisModuleCtx *ctx, const char *name) {
@@ -84,15 +96,15 @@ static void field_doubt(RedisModuleCtx *ctx, const struct filter *f) {
 #define STANDING_FIELDS 5
 
 static void reply_standing(RedisModuleCtx *ctx, struct filter *f) {
-    enum cause cause = node_why_unknown(f);
+    enum cause cause = answer_cause(f);
     field_word(ctx, "State", state_name(f->standing.state));
     if (cause == CAUSE_NONE)
         field_nil(ctx, "Unknown by");
     else
         field_word(ctx, "Unknown by", stats_cause_name(cause));
     field_doubt(ctx, f);
-    field_time(ctx, "Lease until", f->standing.lease);
-    field_time(ctx, "Vouched for at", f->standing.vouched_at);
+    field_time(ctx, "Lease until ms", f->standing.lease);
+    field_time(ctx, "Vouched for at ms", f->standing.vouched_at);
 }
 
 /* ---- the bits ---- */
@@ -118,7 +130,15 @@ static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
     field_number(ctx, "Overfull", layer_excess(layer));
 }
 
-#define CHAIN_FIELDS 8
+static void field_advice(RedisModuleCtx *ctx, const struct chain *c) {
+    char line[ADVICE_MAX];
+    if (advice_write(c, line))
+        field_word(ctx, "Advice", line);
+    else
+        field_nil(ctx, "Advice");
+}
+
+#define CHAIN_FIELDS 9
 
 /* Of a partial filter the error says nothing: it answers "maybe" to everything. */
 static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
@@ -136,6 +156,7 @@ static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     else
         field_rate(ctx, "Bits per item", 8.0 * (double)chain_bytes(c) / (double)items);
     field_number(ctx, "Overfull", overfull(c));
+    field_advice(ctx, c);
     field_hex(ctx, "Generation", c->identity);
     reply_name(ctx, "Layers");
     RedisModule_ReplyWithArray(ctx, (long)c->nlayers);
@@ -160,11 +181,11 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
     }
     reply_name(ctx, "Rebuild");
     reply_map(ctx, 6);
-    field_seconds_since(ctx, "Age", s->rebuild_start);
+    field_seconds_since(ctx, "Seconds since START", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", f->notes.last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", diary_of(f)->last_load);
     field_number(ctx, "Interrupted",
-                 shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED);
+                 answer_resume(f, s->rebuild_token) == BLOOM_INTERRUPTED);
     field_number(ctx, "Capacity", chain_capacity(f->next));
     field_number(ctx, "Items", chain_items(f->next));
 }
@@ -188,5 +209,5 @@ void cmd_info_full(RedisModuleCtx *ctx, struct filter *f) {
     reply_standing(ctx, f);
     reply_chain(ctx, f->live);
     reply_rebuild(ctx, f);
-    reply_answers(ctx, &f->notes.answers);
+    reply_answers(ctx, &diary_of(f)->answers);
 }

@@ -51,7 +51,7 @@ enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
     }
     valkeybloom_read_bits(c, bytes);
     change_put(ctx, name, f);
-    RedisModule_Replicate(ctx, "BF.LOAD", "ss", name, data);
+    replicate_load_data(ctx, name, data);
     announce(ctx, name, "bf.load");
     return BLOOM_OK;
 }

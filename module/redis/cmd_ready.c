@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
 #include "announce.h"
+#include "answer.h"
 #include "args.h"
 #include "change.h"
 #include "commands.h"
@@ -33,7 +34,7 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status flaw = flaw_of(ctx, f, vow.renew);
     if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
-    if (vow.renew && node_doubts(f)) return RedisModule_ReplyWithNull(ctx);
+    if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
     if (!vouch_is_meant(f, &vow)) {
         upstream_alarm(ctx, argv[1], f, "the master vouches for another one");

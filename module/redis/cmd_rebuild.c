@@ -15,11 +15,13 @@
 
 #include "adding.h"
 #include "announce.h"
+#include "answer.h"
 #include "args.h"
 #include "ask.h"
 #include "change.h"
 #include "commands.h"
 #include "core/codec.h"
+#include "diary.h"
 #include "find.h"
 #include "items.h"
 #include "make.h"
@@ -62,8 +64,7 @@ static bool is_partial(const struct filter *f) {
 /* May the one with the token in argv[3] go on? What the master did goes on. */
 static enum bloom_status resume(const struct rebuild *r) {
     if (!r->f) return BLOOM_NOT_FOUND;
-    enum bloom_status status =
-        shield_resume(&r->f->standing, r->f->next, token_of(r->argv[3]), &node);
+    enum bloom_status status = answer_resume(r->f, token_of(r->argv[3]));
     if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
     return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
 }
@@ -76,7 +77,7 @@ static enum bloom_status may_start(const struct rebuild *r) {
     if (r->f->live->missing > 0) return BLOOM_PARTIAL;
     if (!r->f->next) return BLOOM_OK;
     const struct standing *s = &r->f->standing;
-    bool interrupted = shield_resume(s, true, s->rebuild_token, &node) == BLOOM_INTERRUPTED;
+    bool interrupted = answer_resume(r->f, s->rebuild_token) == BLOOM_INTERRUPTED;
     return interrupted || r->f->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
@@ -98,8 +99,7 @@ static struct wish wish_like(const struct chain *c) {
 static void set_next(struct filter *f, struct chain *next) {
     chain_free(f->next);
     f->next = next;
-    f->grow_again[1] = 0;
-    f->notes.last_load = 0;
+    diary_next_came(f);
 }
 
 static uint64_t new_token(void) {
@@ -192,7 +192,7 @@ static int follow_start(struct rebuild *r) {
     change_begin(r->f);
     set_next(r->f, next);
     shield_start(&r->f->standing, token_of(r->argv[3]), since, node.era);
-    RedisModule_ReplicateVerbatim(r->ctx);
+    replicate_as_it_came(r->ctx);
     change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);
@@ -262,7 +262,7 @@ static int load(struct rebuild *r) {
     adding_run(&a);
     RedisModule_Free(a.added);
     *received = received_after(&a, *received);
-    r->f->notes.last_load = RedisModule_Milliseconds();
+    diary_of(r->f)->last_load = RedisModule_Milliseconds();
     reply_count(r->ctx, *received);
     adding_announce(&a);
     return REDISMODULE_OK;
@@ -292,7 +292,7 @@ static int check(struct rebuild *r) {
 static void take_over(struct rebuild *r, const struct vow *vow) {
     change_begin(r->f);
     chain_free(filter_swap(r->f));
-    r->f->notes.told_full = false;
+    diary_swapped(r->f);
     shield_commit(&r->f->standing);
     vouch_for(r->ctx, r->name, r->f, vow);
     replicate_commit(r->ctx, r->name, r->argv[3], r->f);
@@ -324,7 +324,8 @@ static int follow_commit_of_another(const struct rebuild *r, enum bloom_status s
 
 /* A retry. */
 static int commit_again(const struct rebuild *r) {
-    if (node_sends_all(r->ctx, r->f)) replicate_commit(r->ctx, r->name, r->argv[3], r->f);
+    if (replicate_sends_all(r->ctx, r->f))
+        replicate_commit(r->ctx, r->name, r->argv[3], r->f);
     return reply_ok(r->ctx);
 }
 
@@ -363,7 +364,7 @@ static int give_up(struct rebuild *r) {
     change_begin(r->f);
     set_next(r->f, NULL);
     shield_abort(&r->f->standing);
-    RedisModule_ReplicateVerbatim(r->ctx);
+    replicate_as_it_came(r->ctx);
     change_end(r->ctx, r->name, r->f);
     announce(r->ctx, r->name, "bf.rebuild");
     return reply_ok(r->ctx);

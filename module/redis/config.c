@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "args.h"
 #include "core/chain.h"
-#include "node.h"
+#include "core/shield.h"
 
 /* The texts among the settings come from their table, in config_load. */
 struct settings settings = {
@@ -61,10 +65,31 @@ static int set_number(const char *name, long long value, void *data,
     return REDISMODULE_OK;
 }
 
+/* As the server reads sizes in its own settings: k is 1000, kb is 1024. */
+static bool read_bytes(RedisModuleString *text, long long *value) {
+    static const struct {
+        const char *unit;
+        long long bytes;
+    } units[] = {{"", 1},        {"b", 1},        {"k", 1000},       {"kb", 1 << 10},
+                 {"m", 1000000}, {"mb", 1 << 20}, {"g", 1000000000}, {"gb", 1 << 30}};
+    const char *digits = RedisModule_StringPtrLen(text, NULL);
+    char *unit;
+    if (!isdigit((unsigned char)*digits)) return false;
+    errno = 0;
+    *value = strtoll(digits, &unit, 10);
+    if (errno) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcasecmp(unit, units[i].unit) == 0)
+            return !__builtin_mul_overflow(*value, units[i].bytes, value);
+    return false;
+}
+
 static bool read_number(const struct number *n, RedisModuleString *text) {
     long long value;
-    if (RedisModule_StringToLongLong(text, &value) != REDISMODULE_OK) return false;
-    if (value < n->min || value > n->max) return false;
+    bool is_number = n->flags & REDISMODULE_CONFIG_MEMORY
+                         ? read_bytes(text, &value)
+                         : RedisModule_StringToLongLong(text, &value) == REDISMODULE_OK;
+    if (!is_number || value < n->min || value > n->max) return false;
     return set_number(n->name, value, (void *)n, NULL) == REDISMODULE_OK;
 }
 
@@ -82,6 +107,7 @@ struct text {
     const char *at_first;
     bool (*take)(RedisModuleString *text); /* acts on it; false: it means nothing */
     const char *must_be;                   /* what CONFIG SET says then */
+    bool is_list;                          /* of words, which may be several arguments */
     RedisModuleString *written;
 };
 
@@ -126,15 +152,15 @@ static bool take_trust(RedisModuleString *text) {
         trust |= bit;
         at += length;
     }
-    node.trust = trust;
+    settings.trust = trust;
     return true;
 }
 
 static struct text texts[] = {
     {"bf-error-rate", "ERROR_RATE", "0.01", take_rate, "must be a number between 0 and 1",
-     NULL},
+     false, NULL},
     {"bf-trust", NULL, "", take_trust,
-     "must be of the words restart, failover, replica and restore", NULL},
+     "must be of the words restart, failover, replica and restore", true, NULL},
 };
 
 #define TEXTS (sizeof texts / sizeof *texts)
@@ -220,14 +246,14 @@ static void set_missing(int place) {
 static const char *bypass_words[] = {"no", "yes"};
 
 static int get_bypass(void) {
-    return node.bypass;
+    return settings.bypass;
 }
 
 static void set_bypass(int place) {
-    if (node.bypass != (place == 1))
+    if (settings.bypass != (place == 1))
         RedisModule_Log(server.ctx, "warning", "bf-bypass is %s: %s.", bypass_words[place],
                         place ? "nothing is denied here" : "filters deny what they may");
-    node.bypass = place;
+    settings.bypass = place;
 }
 
 static const struct choice choices[] = {
@@ -263,35 +289,125 @@ static int register_choice(RedisModuleCtx *ctx, const struct choice *c, unsigned
                                           c->n, get_choice, set_choice, NULL, (void *)c);
 }
 
-/* ---- all of them ---- */
+/* ---- all of them: one is set ---- */
 
-static bool is_called(RedisModuleString *text, const char *name, const char *old_name) {
-    return args_is_word(text, name) || (old_name && args_is_word(text, old_name));
+struct setting {
+    const struct number *number;
+    struct text *text;
+    const struct choice *choice;
+};
+
+#define SETTINGS (NUMBERS + TEXTS + CHOICES)
+
+static struct setting setting_at(size_t i) {
+    if (i < NUMBERS) return (struct setting){.number = &numbers[i]};
+    if (i < NUMBERS + TEXTS) return (struct setting){.text = &texts[i - NUMBERS]};
+    return (struct setting){.choice = &choices[i - NUMBERS - TEXTS]};
 }
 
-static bool read_argument(RedisModuleString *name, RedisModuleString *value) {
-    for (size_t i = 0; i < NUMBERS; i++)
-        if (is_called(name, numbers[i].name, numbers[i].old_name))
-            return read_number(&numbers[i], value);
-    for (size_t i = 0; i < TEXTS; i++)
-        if (is_called(name, texts[i].name, texts[i].old_name))
-            return read_text(&texts[i], value);
-    for (size_t i = 0; i < CHOICES; i++)
-        if (is_called(name, choices[i].name, NULL)) return read_choice(&choices[i], value);
+static const char *name_of(struct setting s) {
+    if (s.number) return s.number->name;
+    return s.text ? s.text->name : s.choice->name;
+}
+
+static const char *old_name_of(struct setting s) {
+    if (s.number) return s.number->old_name;
+    return s.text ? s.text->old_name : NULL;
+}
+
+static bool is_called(struct setting s, RedisModuleString *text) {
+    const char *old_name = old_name_of(s);
+    return args_is_word(text, name_of(s)) || (old_name && args_is_word(text, old_name));
+}
+
+static bool find_setting(RedisModuleString *name, struct setting *s) {
+    for (size_t i = 0; i < SETTINGS; i++) {
+        *s = setting_at(i);
+        if (is_called(*s, name)) return true;
+    }
     return false;
 }
 
+static bool read_setting(struct setting s, RedisModuleString *value) {
+    if (s.number) return read_number(s.number, value);
+    return s.text ? read_text(s.text, value) : read_choice(s.choice, value);
+}
+
+/* ---- module arguments ---- */
+
+#define WORDS_MAX 256
+
+static void append(char words[WORDS_MAX], const char *more) {
+    size_t length = strlen(words);
+    snprintf(words + length, WORDS_MAX - length, "%s%s", length ? ", " : "", more);
+}
+
+static void say_what_it_must_be(struct setting s, char words[WORDS_MAX]) {
+    char list[WORDS_MAX] = "";
+    for (int i = 0; s.choice && i < s.choice->n; i++)
+        append(list, s.choice->words[i]);
+    if (s.choice)
+        snprintf(words, WORDS_MAX, "must be one of %.200s", list);
+    else if (s.text)
+        snprintf(words, WORDS_MAX, "%s", s.text->must_be);
+    else if (s.number->flags & REDISMODULE_CONFIG_MEMORY)
+        snprintf(words, WORDS_MAX, "must be a number of bytes, as in 1073741824 or 1gb");
+    else
+        snprintf(words, WORDS_MAX, "must be a whole number from %lld to %lld",
+                 s.number->min, s.number->max);
+}
+
+static void refuse_name(RedisModuleCtx *ctx, RedisModuleString *name) {
+    char shown[SHOWN_MAX + 1], list[WORDS_MAX] = "";
+    for (size_t i = 0; i < SETTINGS; i++)
+        append(list, name_of(setting_at(i)));
+    RedisModule_Log(ctx, "warning", "Unknown module argument '%s'. There are: %s.",
+                    server_printable(name, shown), list);
+}
+
+/* value may be NULL: it is not there. */
+static void refuse_value(RedisModuleCtx *ctx, struct setting s, RedisModuleString *value) {
+    char shown[SHOWN_MAX + 1], words[WORDS_MAX];
+    say_what_it_must_be(s, words);
+    if (value)
+        RedisModule_Log(ctx, "warning", "Bad module argument %s '%s': it %s.", name_of(s),
+                        server_printable(value, shown), words);
+    else
+        RedisModule_Log(ctx, "warning", "Module argument %s has no value: it %s.",
+                        name_of(s), words);
+}
+
+/* The value after argv[*at], which is a setting's name: one argument, or, for a list, all
+ * up to the next name. *at is then after it. To be freed; NULL if there is none. */
+static RedisModuleString *take_value(RedisModuleCtx *ctx, RedisModuleString **argv,
+                                     int argc, int *at, bool is_list) {
+    struct setting next;
+    if (++*at >= argc) return NULL;
+    RedisModuleString *value = RedisModule_CreateStringFromString(ctx, argv[(*at)++]);
+    for (; is_list && *at < argc && !find_setting(argv[*at], &next); ++*at) {
+        size_t length;
+        const char *word = RedisModule_StringPtrLen(argv[*at], &length);
+        RedisModule_StringAppendBuffer(ctx, value, " ", 1);
+        RedisModule_StringAppendBuffer(ctx, value, word, length);
+    }
+    return value;
+}
+
 static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    for (int i = 0; i < argc; i += 2) {
-        if (i + 1 < argc && read_argument(argv[i], argv[i + 1])) continue;
-        RedisModule_Log(ctx, "warning", "bad module argument: %s %s",
-                        RedisModule_StringPtrLen(argv[i], NULL),
-                        i + 1 < argc ? RedisModule_StringPtrLen(argv[i + 1], NULL)
-                                     : "(without a value)");
-        return REDISMODULE_ERR;
+    for (int at = 0; at < argc;) {
+        struct setting s;
+        if (!find_setting(argv[at], &s)) return refuse_name(ctx, argv[at]), REDISMODULE_ERR;
+        RedisModuleString *value =
+            take_value(ctx, argv, argc, &at, s.text && s.text->is_list);
+        bool good = value && read_setting(s, value);
+        if (!good) refuse_value(ctx, s, value);
+        if (value) RedisModule_FreeString(ctx, value);
+        if (!good) return REDISMODULE_ERR;
     }
     return REDISMODULE_OK;
 }
+
+/* ---- CONFIG ---- */
 
 static int register_all(RedisModuleCtx *ctx, unsigned flags) {
     int status = REDISMODULE_OK;

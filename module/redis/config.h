@@ -21,7 +21,8 @@ struct settings {
         max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: what the server has */
     long long max_lag;    /* bf-max-lag: seconds that a replica may be behind; 0: any */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
-    /* bf-trust and bf-bypass are in node (node.h). */
+    bool bypass;                  /* bf-bypass: nothing is denied here */
+    uint16_t trust; /* bf-trust: doubts that the operator answers for, and TRUST_REPLICA */
 };
 
 extern struct settings settings;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "losses.h"
 
+#include "diary.h"
 #include "memory.h"
 #include "stats.h"
 
@@ -52,11 +53,11 @@ static void listen(void) {
 }
 
 void losses_came(struct filter *f) {
-    f->notes.came = atomic_load(&flush);
+    diary_of(f)->came = atomic_load(&flush);
 }
 
 void losses_unlinked(RedisModuleString *name, struct filter *f) {
-    f->notes.unlinked = atomic_load(&flush);
+    diary_of(f)->unlinked = atomic_load(&flush);
     last = f->standing.state == STATE_READY ? hash_of(name) : 0;
     if (last) listen();
 }
@@ -64,9 +65,9 @@ void losses_unlinked(RedisModuleString *name, struct filter *f) {
 void losses_freed(const struct filter *f) {
     if (!counts || f->standing.state != STATE_READY) return;
     uint32_t now = atomic_load(&flush);
-    if (f->notes.unlinked == now)
+    if (diary_of(f)->unlinked == now)
         atomic_fetch_add(&taken_away, 1);
-    else if (f->notes.came != now && !atomic_load(&is_replica))
+    else if (diary_of(f)->came != now && !atomic_load(&is_replica))
         atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "diary.h"
 
 /* From this size on pages are dropped instead of written or freed with the block:
  * below, the system calls cost more than they save. */
@@ -175,6 +176,7 @@ const struct bloom_memory memory_allocator = {
     .give = give,
     .take_zeros = take_zeros,
     .give_array = give_array,
+    .own = sizeof(struct diary),
 };
 
 static uint64_t machine_memory(void) {

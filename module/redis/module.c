@@ -8,9 +8,10 @@
 #include "server.h"
 #include "stats.h"
 #include "type.h"
+#include "version.h"
 
 /* What clients look for before they use BF.*: RedisBloom's name, and the version
- * of its command set that this one matches. */
+ * of its command set that this one matches. Bulwark's own is in version.h. */
 #define MODULE_NAME    "bf"
 #define MODULE_VERSION 80600
 
@@ -27,7 +28,7 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
         REDISMODULE_OK) {
         RedisModule_Log(ctx, "warning",
                         "Bulwark can't be loaded: there is a module \"" MODULE_NAME
-                        "\" already. Is it RedisBloom or valkey-bloom?");
+                        "\" already. Is it RedisBloom, valkey-bloom or Bulwark itself?");
         return REDISMODULE_ERR;
     }
     server_look_around(ctx);
@@ -43,5 +44,6 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
         node_register(ctx) != REDISMODULE_OK || losses_register(ctx) != REDISMODULE_OK ||
         stats_register(ctx) != REDISMODULE_OK)
         return REDISMODULE_ERR;
+    RedisModule_Log(ctx, "notice", "Bulwark %s is loaded.", BULWARK_VERSION);
     return REDISMODULE_OK;
 }

@@ -6,14 +6,13 @@
 #include "adrift.h"
 #include "beat.h"
 #include "clock.h"
-#include "commands.h"
+#include "config.h"
 #include "losses.h"
-#include "reply.h"
+#include "replicate.h"
 #include "stats.h"
 #include "trust.h"
-#include "upstream.h"
 
-struct circumstances node;
+struct node node;
 
 #define TICK_MS 1000
 
@@ -27,40 +26,8 @@ static void begin_era(struct era what) {
     stats_era_ended();
 }
 
-/* ---- promotion ---- */
-
-/* A promotion that nobody has been told of. Not from the event itself: there what is sent
- * takes the REPLICAOF along, and replicas would be promoted too. So it goes before the next
- * effect, or from a timer, but not while clients are paused, when nothing may be sent. */
-bool node_untold;
-
-#define PAUSED_MS 1
-
-void node_tell_promotion_now(RedisModuleCtx *ctx) {
-    node_untold = false;
-    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
-}
-
-static void tell_of_promotion(RedisModuleCtx *ctx, void *data) {
-    (void)data;
-    if (!node_untold) return;
-    if (server_is_paused())
-        RedisModule_CreateTimer(ctx, PAUSED_MS, tell_of_promotion, NULL);
-    else
-        node_tell_promotion_now(ctx);
-}
-
-/* BF.PROMOTED
- * From a master or an AOF: a node was promoted here, and may have missed adds. Without
- * this, the next restart would make one doubt of two. */
-int cmd_promoted(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    (void)argv;
-    if (argc != 1) return reply_wrong_arity(ctx);
-    if (!upstream_sent(ctx))
-        return reply_error(ctx, "ERR only a master or an append-only file says this");
+void node_promoted_upstream(void) {
     begin_era((struct era){.failovers = 1});
-    RedisModule_ReplicateVerbatim(ctx);
-    return reply_ok(ctx);
 }
 
 void node_came_from_old_file(void) {
@@ -71,7 +38,7 @@ void node_came_from_old_file(void) {
 
 static bool has_master; /* the server knows its master's address */
 
-static bool link_is_up(void) {
+bool node_link_is_up(void) {
     return RedisModule_GetContextFlags(server.ctx) &
            REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE;
 }
@@ -80,11 +47,10 @@ static void become(RedisModuleCtx *ctx, bool replica) {
     bool was_replica = node.replica;
     node.replica = replica;
     losses_follow(replica);
-    if (replica != was_replica) adrift_set(ctx, replica && !link_is_up());
+    if (replica != was_replica) adrift_set(ctx, replica && !node_link_is_up());
     if (replica || !was_replica) return;
     begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});
-    if (!node_untold) RedisModule_CreateTimer(ctx, 0, tell_of_promotion, NULL);
-    node_untold = true;
+    replicate_promotion(ctx);
 }
 
 /* After its start a replica in a cluster has no master's address for some time; for good,
@@ -161,7 +127,7 @@ static void tell_of_ready_filters(RedisModuleCtx *ctx) {
                     "ago: %s.",
                     (unsigned long long)n, (long long)clock_seconds_since(loading.newest),
                     (long long)clock_seconds_since(loading.oldest),
-                    node.trust & DOUBT_RESTART
+                    settings.trust & DOUBT_RESTART
                         ? "bf-trust has \"restart\", and they deny"
                         : "they answer \"unknown\" until BF.READY or a rebuild");
 }
@@ -188,7 +154,7 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
             break;
         }
         begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
-        adrift_set(ctx, node.replica && !link_is_up());
+        adrift_set(ctx, node.replica && !node_link_is_up());
         tell_of_ready_filters(ctx);
         break;
     }
@@ -225,54 +191,6 @@ static void on_saving(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what
 
 bool node_is_saving(void) {
     return savings > 0;
-}
-
-/* ---- the answer ---- */
-
-static void look_at_link(struct circumstances *here) {
-    enum belief belief = beat_belief();
-    here->link_down = !link_is_up() || belief == NOT_HEARD;
-    /* WAIT does not count a replica that the master doesn't name. */
-    if (belief == NOT_NAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
-}
-
-static void see_lease(struct filter *f, struct moment now) {
-    struct standing seen = f->standing;
-    if (!shield_see_lease(&seen, now)) return;
-    stats_filter_went(f);
-    f->standing = seen;
-    stats_filter_came(f);
-}
-
-/* The lease comes first: a replica, which has causes of its own, sees its end too. */
-static enum cause look_at(struct filter *f, struct circumstances *here) {
-    struct moment now = {0, 0};
-    if (f->standing.lease) {
-        now = clock_now();
-        see_lease(f, now);
-    }
-    if (here->replica && f->standing.state == STATE_READY) look_at_link(here);
-    return shield_unknown(&f->standing, f->live->missing > 0, here, now);
-}
-
-enum cause node_look_closer(struct filter *f) {
-    struct circumstances here = node;
-    if (here.bypass) return CAUSE_BYPASS;
-    if (!f) return CAUSE_MISSING;
-    enum cause cause = look_at(f, &here);
-    return cause == CAUSE_NONE && trust_awaits_rewrite() ? CAUSE_RESTART : cause;
-}
-
-bool node_doubts(struct filter *f) {
-    struct circumstances here = node;
-    here.bypass = false;
-    return look_at(f, &here) != CAUSE_NONE;
-}
-
-bool node_sends_all(RedisModuleCtx *ctx, const struct filter *f) {
-    return f->standing.state != STATE_PLAIN &&
-           node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
-           !upstream_sent(ctx);
 }
 
 /* ---- the beginning ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node.h - what this server is and what it has been through, for shield.h.
+/* node.h - what this server is and what it has been through.
  *
  *     event                               restarts  failovers  restores
  *     a master has loaded from its disk     + 1
@@ -13,39 +13,31 @@
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
+#include "config.h"
 #include "core/filter.h"
 #include "server.h"
 
-extern struct circumstances node;
+struct node {
+    struct era era;
+    bool replica; /* another node is the master */
+};
+extern struct node node;
+
+/* All that shield.h has to know of this server, but for the link to its master. */
+static inline struct circumstances node_circumstances(void) {
+    return (struct circumstances){.era = node.era,
+                                  .bypass = settings.bypass,
+                                  .replica = node.replica,
+                                  .trust = settings.trust};
+}
 
 int node_register(RedisModuleCtx *ctx);
 
-enum cause node_look_closer(struct filter *f);
+/* A replica's link to its master. */
+bool node_link_is_up(void);
 
-/* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why
- * not. That a lease has ended is noted in the filter. */
-static inline enum cause node_why_unknown(struct filter *f) {
-    if (f && f->standing.state == STATE_PLAIN && f->live->missing == 0 && !node.bypass)
-        return CAUSE_PLAIN;
-    return node_look_closer(f);
-}
-
-/* Whether it is not ready, or ready and in doubt; likewise. */
-bool node_doubts(struct filter *f);
-
-/* Whether what changes nothing in the filter is sent all the same, unless it came from a
- * master. Servers from 7.2 on
- * answer WAIT and WAITAOF at once if a connection has sent nothing since the last time; but
- * an item that is there already may be on no replica yet, and in no file. */
-bool node_sends_all(RedisModuleCtx *ctx, const struct filter *f);
-
-/* Tells replicas and the AOF of a promotion, unless they have been told. Called before a
- * filter is made, grows or is vouched for, so that it comes first. */
-void node_tell_promotion_now(RedisModuleCtx *ctx);
-extern bool node_untold;
-static inline void node_tell_promotion(RedisModuleCtx *ctx) {
-    if (node_untold) node_tell_promotion_now(ctx);
-}
+/* The master or the AOF says that a node was promoted there (BF.PROMOTED). */
+void node_promoted_upstream(void);
 
 /* The AOF says that a server has started from it although it ended adrift (adrift.h): what
  * is in it by now is in doubt. */

@@ -42,10 +42,6 @@ bool server_is_paused(void) {
     return RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
 }
 
-RedisModuleCtx *server_quiet(RedisModuleCtx *ctx) {
-    return server.ctx ? server.ctx : ctx;
-}
-
 /* Not while an AOF is loaded: nobody sees that, and 7.0 keeps what it hid in one command
  * for the next one, which may be longer. */
 void server_hide_argument(RedisModuleCtx *ctx, int position) {

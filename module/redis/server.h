@@ -36,10 +36,6 @@ void server_look_around(RedisModuleCtx *ctx);
 /* Whether clients are paused: then nothing may be sent from a timer. */
 bool server_is_paused(void);
 
-/* The context for what a timer sends: of no command. In one that has its own, 6.0 wraps
- * what is sent in a MULTI, which goes into the AOF whatever the rest does. */
-RedisModuleCtx *server_quiet(RedisModuleCtx *ctx);
-
 /* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can. To
  * be called before anything that may end the command. What is in the argument has to be
  * taken before: on Valkey 8.1 argv has it no longer. */

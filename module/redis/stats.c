@@ -4,9 +4,12 @@
 #include <stdio.h>
 
 #include "clock.h"
+#include "config.h"
+#include "diary.h"
 #include "losses.h"
 #include "node.h"
 #include "trust.h"
+#include "version.h"
 
 struct counters stats_counters;
 
@@ -67,15 +70,15 @@ static void note_rebuild(struct filter *f) {
     for (uint8_t i = 0; i < SLOTS; i++) {
         int64_t none = 0, start = f->standing.rebuild_start | 1;
         if (!atomic_compare_exchange_strong(&started[i], &none, start)) continue;
-        f->notes.rebuild_slot = (uint8_t)(i + 1);
+        diary_of(f)->rebuild_slot = (uint8_t)(i + 1);
         return;
     }
 }
 
 static void forget_rebuild(struct filter *f) {
     add(&rebuilds, (uint64_t)-1);
-    if (f->notes.rebuild_slot) atomic_store(&started[f->notes.rebuild_slot - 1], 0);
-    f->notes.rebuild_slot = 0;
+    if (diary_of(f)->rebuild_slot) atomic_store(&started[diary_of(f)->rebuild_slot - 1], 0);
+    diary_of(f)->rebuild_slot = 0;
 }
 
 static int64_t oldest_rebuild(void) {
@@ -109,17 +112,17 @@ static void count_value(const struct filter *f, uint64_t sign) {
 void stats_filter_came(struct filter *f) {
     count_value(f, 1);
     if (f->next) note_rebuild(f);
-    f->notes.counted_in = 0;
+    diary_of(f)->counted_in = 0;
     if (!shield_is_current(&f->standing, node.era)) return;
-    f->notes.counted_in = atomic_load(&era);
-    add(&current[f->notes.counted_in & 1], 1);
+    diary_of(f)->counted_in = atomic_load(&era);
+    add(&current[diary_of(f)->counted_in & 1], 1);
 }
 
 void stats_filter_went(struct filter *f) {
     count_value(f, (uint64_t)-1);
     if (f->next) forget_rebuild(f);
-    if (f->notes.counted_in == atomic_load(&era))
-        add(&current[f->notes.counted_in & 1], (uint64_t)-1);
+    if (diary_of(f)->counted_in == atomic_load(&era))
+        add(&current[diary_of(f)->counted_in & 1], (uint64_t)-1);
 }
 
 void stats_items_came(uint64_t n) {
@@ -191,7 +194,7 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
     char words[TRUST_WARNINGS_MAX];
     trust_warnings(words);
-    show(ctx, "bypass", node.bypass);
+    show(ctx, "bypass", settings.bypass);
     RedisModule_InfoAddFieldCString(ctx, "trust_warnings", words);
     show(ctx, "questions", questions);
     show(ctx, "exists_no", no);
@@ -215,6 +218,8 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
 
 static void info(RedisModuleInfoCtx *ctx, int for_crash_report) {
     (void)for_crash_report;
+    if (RedisModule_InfoAddSection(ctx, "module") == REDISMODULE_OK)
+        RedisModule_InfoAddFieldCString(ctx, "version", BULWARK_VERSION);
     if (RedisModule_InfoAddSection(ctx, "filters") == REDISMODULE_OK) show_filters(ctx);
     if (RedisModule_InfoAddSection(ctx, "shield") == REDISMODULE_OK) show_shield(ctx);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beat.h"
+#include "config.h"
 #include "find.h"
 #include "node.h"
 #include "stats.h"
@@ -132,7 +133,7 @@ void trust_synced(void) {
 }
 
 bool trust_awaits_rewrite(void) {
-    return synced && node.trust & DOUBT_RESTART;
+    return synced && settings.trust & DOUBT_RESTART;
 }
 
 /* ---- warnings ---- */
@@ -143,7 +144,8 @@ bool trust_awaits_rewrite(void) {
 
 static bool stays_unnamed(void) {
     static unsigned ticks;
-    bool unnamed = node.trust & TRUST_REPLICA && node.replica && beat_belief() == NOT_NAMED;
+    bool unnamed =
+        settings.trust & TRUST_REPLICA && node.replica && beat_belief() == NOT_NAMED;
     ticks = unnamed ? ticks + 1 : 0;
     return ticks >= UNNAMED_TICKS;
 }
@@ -154,14 +156,14 @@ static void warn_if(bool holds, enum warning warning, unsigned *found) {
 
 static unsigned find_warnings(const struct facts *f) {
     unsigned found = 0;
-    if (node.trust & DOUBT_RESTART) {
+    if (settings.trust & DOUBT_RESTART) {
         bool unwatched = f->aof && !(f->waits_for_aof && server.waitaof_is_true);
         warn_if(!f->aof, WITHOUT_AOF, &found);
         warn_if(unwatched && f->seldom, WITHOUT_FSYNC, &found);
         warn_if(unwatched && f->spares_rewrites, WITHOUT_FSYNC_ON_REWRITE, &found);
         warn_if(synced, BEFORE_REWRITE, &found);
     }
-    bool failover = node.trust & DOUBT_FAILOVER && !node.replica;
+    bool failover = settings.trust & DOUBT_FAILOVER && !node.replica;
     warn_if(failover && f->no_min_replicas && !f->waits, WITHOUT_WAIT, &found);
     warn_if(stays_unnamed(), UNNAMED, &found);
     return found;
@@ -176,7 +178,7 @@ static void tell(RedisModuleCtx *ctx, unsigned found) {
 
 void trust_tick(RedisModuleCtx *ctx) {
     unsigned found = 0;
-    bool words = node.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA);
+    bool words = settings.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA);
     if (words && stats_declared_filters() > 0) {
         struct facts f = look(ctx);
         synced = synced && f.aof && f.rewriting;

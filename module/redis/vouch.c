@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "eviction.h"
 #include "node.h"
+#include "replicate.h"
 #include "upstream.h"
 
 void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
@@ -34,8 +35,7 @@ bool vouch_is_meant(const struct filter *f, const struct vow *vow) {
 bool vouch_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) {
     change_begin(f);
     bool changed = shield_alarm(&f->standing, f->next);
-    if (changed || node_sends_all(ctx, f))
-        RedisModule_Replicate(ctx, "BF.LOADING", "s", name);
+    if (changed || replicate_sends_all(ctx, f)) replicate_alarm(ctx, name);
     change_end(ctx, name, f);
     return changed;
 }

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "random.h"
+
 /* Seconds since some moment in the past. */
 double seconds(void);
 
@@ -27,14 +29,6 @@ static inline uint64_t ticks(void) {
 #endif
 }
 double ns_per_tick(void);
-
-/* The finaliser of splitmix64: numbers 0, 1, 2, ... become random ones. */
-static inline uint64_t scatter(uint64_t n) {
-    n += UINT64_C(0x9E3779B97F4A7C15);
-    n = (n ^ n >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    n = (n ^ n >> 27) * UINT64_C(0x94D049BB133111EB);
-    return n ^ n >> 31;
-}
 
 /* Ends the program unless it was built to be measured. */
 void refuse_slow_build(void);

@@ -76,7 +76,7 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     if (array) munmap(array, bytes);
 }
 
-static const struct bloom_memory memory = {take, give, take_zeros, give_array};
+static const struct bloom_memory memory = {take, give, take_zeros, give_array, 0};
 
 /* ---- items ---- */
 

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "random.h"
+
 struct rows;
 
 /* All rows of the database at this moment, and room for more to come. */
@@ -36,14 +38,6 @@ static inline bool version_is_there(uint32_t version) {
 size_t rows_publish(struct rows *r, int64_t id);
 void rows_about_to_go(struct rows *r, size_t row);
 void rows_back_again(struct rows *r, size_t row);
-
-/* The finaliser of splitmix64: numbers 0, 1, 2, ... become random ones. */
-static inline uint64_t scatter(uint64_t n) {
-    n += UINT64_C(0x9E3779B97F4A7C15);
-    n = (n ^ n >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    n = (n ^ n >> 27) * UINT64_C(0x94D049BB133111EB);
-    return n ^ n >> 31;
-}
 
 /* An id that is in no row, but for one chance in 10^13: 63 random bits. */
 static inline int64_t random_id(uint64_t n) {

@@ -14,7 +14,7 @@ function expect (what, got, wanted) {
 }
 
 for (const RESP of [2, 3]) {
-  const client = createClient({ socket: { port: Number(process.argv[2]) }, RESP })
+  const client = createClient({ socket: { host: '127.0.0.1', port: Number(process.argv[2]) }, RESP })
   client.on('error', () => {})
   await client.connect()
   if (RESP === 3 && (await client.info('server')).includes('redis_version:6.')) {

@@ -7,7 +7,7 @@ import sys
 
 import redis
 
-r = redis.Redis(port=int(sys.argv[1]))
+r = redis.Redis("127.0.0.1", int(sys.argv[1]))
 
 
 def expect(what, got, wanted):

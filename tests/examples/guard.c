@@ -3,7 +3,7 @@
  *
  * run.sh starts it with the port of a server of its own, which this ends. Prints a line
  * for each step and fails on a wrong answer. The database is a stand-in that counts
- * questions. The parts between [name] and [/name] are those that the README shows. */
+ * questions. The documentation shows the parts between [name] and [/name]. */
 #include <hiredis/hiredis.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -3,15 +3,15 @@
 //
 // run.sh starts it with the port of a server of its own, which this ends. Prints a line for
 // each step and fails on a wrong answer. The database is a stand-in that counts questions.
-// The parts between [name] and [/name] are those that the README shows.
+// The documentation shows the parts between [name] and [/name].
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const { createClient } = createRequire(process.cwd() + '/build/deps/node-redis/')('redis')
 
-// No queue: without a server a question fails at once, and goes to the database.
+// No queue: without a server a question fails at once and goes to the database.
 const cache = createClient({
-  socket: { port: Number(process.argv[2]) },
+  socket: { host: '127.0.0.1', port: Number(process.argv[2]) },
   disableOfflineQueue: true,
   commandOptions: { timeout: 5000 }
 })
@@ -25,7 +25,7 @@ const database = {
   async commit (id, row) { this.rows.set(id, row) }
 }
 
-// So many at once; the others wait. Counts who came through, for the steps below.
+// Lets `room` questions through at a time; the others wait. Counts them for the steps below.
 const limiter = {
   room: 20, waiting: [], passed: 0,
   async run (question) {
@@ -39,14 +39,14 @@ const limiter = {
 // [read]
 async function read (id) {
   let [word, value] = ['unknown', null]
-  try { // if anything is wrong it stays at that: nobody knows
+  try { // after any failure the word is still 'unknown'
     [word, value] = await cache.sendCommand(['BF.GUARD', 'users', `user:${id}`, id])
   } catch {}
   if (word === 'hit') return value === '-' ? null : value
-  if (word === 'absent') return null // and the database was not asked
+  if (word === 'absent') return null // the database is not asked
   const row = word === 'maybe'
     ? await database.find(id)
-    : await limiter.run(() => database.find(id)) // as many as the database can bear
+    : await limiter.run(() => database.find(id)) // as many at once as the database can bear
   await cache.set(`user:${id}`, row ?? '-', { NX: true, EX: row ? 60 : 3 }).catch(() => {})
   return row
 }
@@ -54,13 +54,13 @@ async function read (id) {
 
 // [write]
 async function write (id, row) {
-  // If this fails nothing is committed. NOCREATE: a lost filter is an error.
+  // If this fails, don't commit. NOCREATE: a lost filter is an error.
   await cache.bf.insert('users', [id], { NOCREATE: true })
   await database.commit(id, row)
   try {
     await cache.bf.insert('users', [id], { NOCREATE: true })
     await cache.set(`user:${id}`, row, { EX: 60 })
-  } catch (error) { // it is committed, and nobody is refused
+  } catch (error) { // committed, and no reader is refused
     console.error(`after the commit of ${id}: ${error.message}`)
   }
 }

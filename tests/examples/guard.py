@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """guard.py - a database behind BF.GUARD: reads, writes and the rebuild, with redis-py.
 
-run.sh starts it with the port of a server of its own, which this ends. Prints a line for
-each step and fails on a wrong answer. The database is a stand-in that counts questions.
-The parts between [name] and [/name] are those that the README shows.
+run.sh calls it with decode_responses=True or =False, and the port of a server of its own,
+which this ends. Prints a line for each step and fails on a wrong answer. The database is a
+stand-in that counts questions. The documentation shows the parts between [name] and [/name].
 """
 import contextlib
 import itertools
@@ -15,7 +15,8 @@ import redis
 
 LONGEST_REQUEST = 0.2  # seconds
 
-r = redis.Redis(port=int(sys.argv[1]), socket_timeout=5)
+decode = sys.argv[1] == "decode_responses=True"
+r = redis.Redis("127.0.0.1", int(sys.argv[2]), socket_timeout=5, decode_responses=decode)
 
 
 class Database:
@@ -39,7 +40,7 @@ class Database:
 
 
 class Limiter:
-    """So many at once. Counts who came through, for the steps below."""
+    """Lets at_once callers through at a time, and counts them for the steps below."""
 
     def __init__(self, at_once):
         self.room, self.passed = threading.BoundedSemaphore(at_once), 0
@@ -52,31 +53,50 @@ class Limiter:
         self.room.release()
 
 
-database = Database((str(id), b"row %d" % id) for id in range(5000))
+def stored(text):
+    """As the client returns a cached value."""
+    return text if decode else text.encode()
+
+
+database = Database((str(id), stored(f"row {id}")) for id in range(5000))
 limiter = Limiter(at_once=20)
+
+
+# [short]
+def find(id):
+    try:
+        word, value = r.execute_command("BF.GUARD", "users", f"user:{id}", id)
+    except (redis.RedisError, UnicodeError):
+        word, value = "unknown", None
+    if word in ("hit", b"hit"):
+        return value
+    if word in ("absent", b"absent"):
+        return None  # the database is not asked
+    return database.find(id)  # "maybe", "unknown" or an error
+# [/short]
 
 
 # [read]
 def read(id):
     try:
         word, value = r.execute_command("BF.GUARD", "users", f"user:{id}", id)
-    except redis.RedisError:  # whatever is wrong: nobody knows
-        word = b"unknown"
-    if word == b"hit":
-        return None if value == b"-" else value
-    if word == b"absent":
-        return None  # and the database was not asked
-    if word == b"maybe":
+    except (redis.RedisError, UnicodeError):  # any failure means: unknown
+        word, value = "unknown", None
+    if word in ("hit", b"hit"):  # str with decode_responses=True, otherwise bytes
+        return None if value in ("-", b"-") else value
+    if word in ("absent", b"absent"):
+        return None  # the database is not asked
+    if word in ("maybe", b"maybe"):
         row = database.find(id)
     else:
-        with limiter:  # as many as the database can bear
+        with limiter:  # at most as many at once as the database can bear
             row = database.find(id)
     remember(id, row)
     return row
 
 
 def remember(id, row):
-    try:  # NX: what a writer has put there is newer
+    try:  # NX: a value that a writer has put there is newer
         r.set(f"user:{id}", row or "-", nx=True, ex=60 if row else 3)
     except redis.RedisError:
         pass
@@ -85,13 +105,13 @@ def remember(id, row):
 
 # [write]
 def write(id, row):
-    # If this fails nothing is committed. NOCREATE: a lost filter is an error.
+    # If this fails, don't commit. NOCREATE: a lost filter is an error.
     r.bf().insert("users", [id], noCreate=True)
     database.commit(id, row)
     try:
         r.bf().insert("users", [id], noCreate=True)
         r.set(f"user:{id}", row, ex=60)
-    except redis.RedisError as error:  # it is committed, and nobody is refused
+    except redis.RedisError as error:  # committed, and no reader is refused
         print(f"after the commit of {id}: {error}", file=sys.stderr)
 # [/write]
 
@@ -103,16 +123,16 @@ def rebuild(*sizes):
 
     token = step("START", *sizes)
     try:
-        time.sleep(LONGEST_REQUEST)  # then every row is in the snapshot, or added twice
+        time.sleep(LONGEST_REQUEST)  # every row is then in the snapshot, or added again
         sent = 0
         for ids in database.snapshot(batch=1000):  # of the primary
             step("LOAD", token, "AT", sent, *ids)
             sent += len(ids)
         if 0 in step("CHECK", token, *database.sample(1000)):
-            raise RuntimeError("a row is missing: BF.REBUILD was sent other items")
+            raise RuntimeError("a row is missing: the loader sent other items")
         step("COMMIT", token, sent)
     except BaseException:
-        with contextlib.suppress(redis.RedisError):  # after a COMMIT there is none
+        with contextlib.suppress(redis.RedisError):  # after a COMMIT there is nothing to abort
             step("ABORT", token)
         raise
 # [/rebuild]
@@ -133,10 +153,10 @@ def expect_read(what, id, wanted, asked, limited):
     expect(what, read(id), wanted, asked, limited, since)
 
 
-expect_read("no filter: the database is asked, through the limiter", "7", b"row 7", 1, 1)
+expect_read("no filter: the database is asked, through the limiter", "7", stored("row 7"), 1, 1)
 r.flushall()
 try:
-    write("9001", b"nobody")
+    write("9001", stored("nobody"))
     expect("a write without a filter", "committed", "refused")
 except redis.ResponseError as error:
     expect("a write without a filter is refused", str(error), "not found")
@@ -145,23 +165,31 @@ expect("... and not committed", database.rows.get("9001"), None)
 # With so small an error rate no step below meets a false "maybe".
 rebuild("CAPACITY", 10000, "ERROR", 0.0000001)
 expect("the first fill", r.bf().info("users").insertedNum, 5000)
-expect_read("a row: the database is asked", "7", b"row 7", 1, 0)
-expect_read("... once", "7", b"row 7", 0, 0)
+expect_read("a row: the database is asked", "7", stored("row 7"), 1, 0)
+expect_read("... once", "7", stored("row 7"), 0, 0)
 expect_read("no such row: the database is not asked", "nobody", None, 0, 0)
+since = (database.asked, limiter.passed)
+expect("the short way: a cached row", find("7"), stored("row 7"), 0, 0, since)
+expect("... no such row", find("nobody"), None, 0, 0, since)
+expect("... a row that is not cached", find("8"), stored("row 8"), 1, 0, since)
+if decode:
+    r.set("user:9", b"\xff")
+    expect_read("a value that is no text: the database is asked", "9", "row 9", 1, 1)
+    r.delete("user:9")
 
-write("9001", b"new")
-expect_read("a row that was just written", "9001", b"new", 0, 0)
+write("9001", stored("new"))
+expect_read("a row that was just written", "9001", stored("new"), 0, 0)
 r.delete("user:9001")
-expect_read("... and is no longer cached", "9001", b"new", 1, 0)
+expect_read("... and is no longer cached", "9001", stored("new"), 1, 0)
 
 del database.rows["7"]
 r.delete("user:7")
 expect_read("a row that was deleted: the filter still knows it", "7", None, 1, 0)
 expect_read("... and the cache knows better, for 3 s", "7", None, 0, 0)
 expect("the sentinel's time to live", 0 < r.ttl("user:7") <= 3, True)
-database.commit("7", b"back")
-write("7", b"back")
-expect_read("a writer's value replaces the sentinel", "7", b"back", 0, 0)
+database.commit("7", stored("back"))
+write("7", stored("back"))
+expect_read("a writer's value replaces the sentinel", "7", stored("back"), 0, 0)
 
 del database.rows["9001"]
 rebuild()
@@ -174,18 +202,19 @@ rebuild()
 expect_read("... until the next rebuild", "nobody at all", None, 0, 0)
 
 # The two shorter orders, and whom they turn away.
-database.commit("7001", b"committed first")
+database.commit("7001", stored("committed first"))
 expect_read("commit, add: a reader between the two is refused", "7001", None, 0, 0)
 
 r.bf().insert("users", ["7002"], noCreate=True)
 token = r.execute_command("BF.REBUILD", "users", "START")
 ids = list(database.rows)
-database.commit("7002", b"added once")
+database.commit("7002", stored("added once"))
 r.execute_command("BF.REBUILD", "users", "LOAD", token, "AT", 0, *ids)
 r.execute_command("BF.REBUILD", "users", "COMMIT", token, len(ids))
 expect_read("add, commit: lost to a rebuild that began between the two", "7002", None, 0, 0)
 r.bf().insert("users", ["7002"], noCreate=True)
-expect_read("add, commit, add", "7002", b"added once", 1, 0)
+expect_read("add, commit, add", "7002", stored("added once"), 1, 0)
 
 r.shutdown(nosave=True)
-expect_read("without a server the database is asked", "8", b"row 8", 1, 1)
+expect_read("without a server the database is asked", "8", stored("row 8"), 1, 1)
+expect("... the short way too", find("8"), stored("row 8"))

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - the README's examples, each with a server of its own on a free port.
+# run.sh - the documentation's examples, each with a server of its own on a free port.
 #
 #     MODULE=/path/bulwark.so SERVER=/path/redis-server tests/examples/run.sh /path/guard
 #
-# The argument is guard.c, compiled. What is not to be had is skipped by name.
+# The argument is guard.c, compiled. A client that can't be fetched is skipped by name.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 guard=$1
@@ -56,9 +56,12 @@ needs() {
 }
 
 example 'C, hiredis' "$guard"
-if needs redis-py 2; then
-    example 'Python, redis-py' build/deps/redis-py/python3 tests/examples/guard.py
+if needs redis-py 4; then
+    for decode in decode_responses=False decode_responses=True; do
+        example "Python, redis-py, $decode" build/deps/redis-py/python3 tests/examples/guard.py $decode
+    done
     example 'Python, redis-py: drop-in' build/deps/redis-py/python3 tests/examples/drop_in.py
+    example 'Transcripts' build/deps/redis-py/python3 tests/examples/transcripts.py
 fi
 if needs node-redis 2; then
     example 'Node, node-redis' node tests/examples/guard.mjs

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
@@ -68,12 +70,8 @@ struct dice {
     uint64_t state;
 };
 
-/* splitmix64: any seed will do. */
 static inline uint64_t roll(struct dice *d) {
-    uint64_t z = d->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return random_next(&d->state);
 }
 
 /* A limit of 0 stands for 2^64. */

@@ -42,7 +42,7 @@ static void give_array(unsigned char *array, uint64_t bytes) {
     give(array);
 }
 
-const struct bloom_memory fuzz_memory = {take, give, take_zeros, give_array};
+const struct bloom_memory fuzz_memory = {take, give, take_zeros, give_array, 0};
 
 void fuzz_memory_refuse_after(uint64_t n) {
     allowed = n;

@@ -131,6 +131,10 @@ void test_case(const char *format, ...) {
     (void)format;
 }
 
+unsigned test_worker(void) {
+    return 0;
+}
+
 const char *test_file(void) {
     return __FILE__;
 }

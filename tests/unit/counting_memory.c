@@ -100,7 +100,7 @@ static void count_what_is_left(void *unused) {
 }
 
 const struct bloom_memory *counting_memory(void) {
-    static const struct bloom_memory memory = {take, give, take_zeros, give_array};
+    static const struct bloom_memory memory = {take, give, take_zeros, give_array, 0};
     if (watching) return &memory;
     watching = true;
     granted = refused = 0;

@@ -16,26 +16,19 @@
 #include "chains.h"
 #include "check.h"
 #include "kinds/redisbloom/redisbloom.h"
+#include "random.h"
 #include "sizing.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-
-/* Numbers that are the same in every run (splitmix64, see model.c). */
-static uint64_t fixed_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
 
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
     struct chain_spec spec = {
         .kind = kind, .error = error, .expansion = expansion, .growth = expansion};
     if (kind != &kind_redisbloom)
-        spec.secret = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)
-        spec.secret2 = (struct secret){fixed_random(state), fixed_random(state)};
+        spec.secret2 = (struct secret){random_next(state), random_next(state)};
     kind->complete(&spec);
     return spec;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "filter.h"
 
+#include <string.h>
+
 #include "chains.h"
 #include "check.h"
 #include "dumps.h"
@@ -36,14 +38,18 @@ TEST(a_partial_filter_and_one_in_an_unknown_state_deny_nothing) {
     }
 }
 
-static struct chain *made(void) {
+static struct chain *made_in(const struct bloom_memory *memory) {
     struct chain_spec spec = random_spec(0.01, 2);
     struct chain *c;
     struct layer plan;
-    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    CHECK_INT(chain_new(&spec, memory, &c), BLOOM_OK);
     CHECK_INT(chain_plan(c, 100, &plan), BLOOM_OK);
     CHECK_INT(chain_grow(c, &plan), BLOOM_OK);
     return c;
+}
+
+static struct chain *made(void) {
+    return made_in(counting_memory());
 }
 
 TEST(a_new_value_is_plain_and_vouched_for_by_nobody) {
@@ -82,6 +88,19 @@ TEST(freeing_a_value_frees_all_of_it) {
     filter_free(NULL);
 }
 
+TEST(what_its_user_keeps_is_zero_at_birth_and_counts_as_memory) {
+    static struct bloom_memory memory;
+    static const unsigned char zeros[1000];
+    memory = *counting_memory();
+    memory.own = sizeof zeros;
+    struct filter *f = filter_new(made_in(&memory));
+    CHECK(f != NULL);
+
+    CHECK(memcmp(filter_own(f), zeros, sizeof zeros) == 0);
+    CHECK_UINT(filter_memory(f), memory_bytes());
+    filter_free(f);
+}
+
 /* ---- two chains ---- */
 
 static struct filter *made_with_two(void) {
@@ -101,13 +120,9 @@ TEST(both_chains_are_counted_and_freed) {
 TEST(a_swap_makes_the_next_chain_the_live_one) {
     struct filter *f = made_with_two();
     struct chain *live = f->live, *next = f->next;
-    f->grow_again[0] = 11;
-    f->grow_again[1] = 22;
 
     CHECK(filter_swap(f) == live);
     CHECK(f->live == next && f->next == NULL);
-    CHECK_UINT(f->grow_again[0], 22); /* of the chain that it was noted for */
-    CHECK_UINT(f->grow_again[1], 0);
     chain_free(live);
     filter_free(f);
 }

@@ -6,13 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
+#include "random.h"
 
-/* Step j of the generator splitmix64 that starts at x. */
-static uint64_t splitmix64(uint64_t x, unsigned j) {
-    uint64_t z = x + j * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+/* Step j of the generator that starts at x. */
+static uint64_t step_of(uint64_t x, unsigned j) {
+    return scatter(x + (j - 1) * RANDOM_STEP);
 }
 
 /* The high 64 bits of a product, from four products of halves. */
@@ -27,7 +25,7 @@ unsigned places_of(const struct layer *sizes, uint64_t x, uint64_t places[PLACES
     uint64_t bits_per_sector = 512 / sizes->variant, lines = sizes->bytes / 64;
     unsigned n = 0;
     for (unsigned j = 0; j < sizes->probes; j++) {
-        uint64_t x_j = j == 0 ? x : splitmix64(x, j);
+        uint64_t x_j = j == 0 ? x : step_of(x, j);
         uint64_t y = (x_j ^ (x_j >> 32)) * 0x9E3779B97F4A7C15u;
         uint64_t fields = y ^ (y >> 29);
         for (unsigned q = 0; q < sizes->variant; q++, fields /= bits_per_sector)

@@ -19,6 +19,7 @@
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
+#include "random.h"
 #include "sizing.h"
 
 #define SECRETS 50
@@ -36,14 +37,6 @@ struct measured {
     double noise;         /* the deviation that chance gives `probed` around the count */
     double bits_per_item; /* mean */
 };
-
-/* Numbers that are the same in every run (splitmix64, see model.c). */
-static uint64_t fixed_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
 
 /* ---- one filter ---- */
 
@@ -95,7 +88,7 @@ static uint64_t errors_seen(const struct chain *c, uint64_t probes) {
 static struct chain *filled(const struct setup *s, uint64_t *state) {
     struct chain_spec spec = {
         .kind = &kind_lines,
-        .secret = {fixed_random(state), fixed_random(state)},
+        .secret = {random_next(state), random_next(state)},
         .error = s->error,
         .expansion = s->expansion,
     };

@@ -217,7 +217,7 @@ TRANSCRIPT(the_error_rate_is_read_before_the_capacity) {
                    "EXPANSION", "x");
 }
 
-/* 10.1 bits an item, see the README; half a bit of slack on either side. */
+/* 10.1 bits an item, see the manual, operations.md; half a bit of slack on either side. */
 TRANSCRIPT(a_million_items_at_one_in_a_hundred_take_little_over_a_megabyte) {
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "1000000", "NONSCALING");
     long long bits = 8 * info_value(c, "k", "Size");

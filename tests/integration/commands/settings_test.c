@@ -74,6 +74,12 @@ TEST(bad_module_arguments_stop_the_load) {
         "bf-expansion-factor two",
         "bf-max-filter-bytes -1",
         "bf-max-filter-bytes lots",
+        "bf-max-filter-bytes gb",
+        "bf-max-filter-bytes 1tb",
+        "bf-max-filter-bytes -1gb",
+        "bf-max-filter-bytes 1.5gb",
+        "bf-max-filter-bytes 9223372036854775807k",
+        "bf-max-filter-bytes 99999999999999999999",
         "ERROR_RATE 2",
         "INITIAL_SIZE 0",
         "INITIAL_SIZE",
@@ -84,6 +90,51 @@ TEST(bad_module_arguments_stop_the_load) {
         test_case("loadmodule bulwark.so %s", bad[i]);
         const char *log = server_refusal(.module_args = bad[i]);
         CHECK(strstr(log, "Can't load module") != NULL);
+    }
+}
+
+TEST(a_bad_module_argument_is_named_with_what_it_may_be) {
+    static const char *const bad[][2] = {
+        {"no-such-setting 1",
+         "Unknown module argument 'no-such-setting'. There are: bf-initial-size, "},
+        {"bf-initial-size 0", "Bad module argument bf-initial-size '0': it must be a whole "
+                              "number from 1 to 1099511627776."},
+        {"INITIAL_SIZE many", "Bad module argument bf-initial-size 'many': it must be "},
+        {"bf-error-rate 2",
+         "Bad module argument bf-error-rate '2': it must be a number between 0 and 1."},
+        {"bf-max-filter-bytes 1tb",
+         "Bad module argument bf-max-filter-bytes '1tb': it must "
+         "be a number of bytes, as in 1073741824 or 1gb."},
+        {"bf-missing-key no", "Bad module argument bf-missing-key 'no': it must be one of "
+                              "absent, maybe, error."},
+        {"bf-trust restart everything",
+         "Bad module argument bf-trust 'restart everything': it must be of the words "
+         "restart, failover, replica and restore."},
+        {"bf-bypass", "Module argument bf-bypass has no value: it must be one of no, yes."},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_case("loadmodule bulwark.so %s", bad[i][0]);
+        const char *log = server_refusal(.module_args = bad[i][0]);
+        CHECK(strstr(log, bad[i][1]) != NULL);
+    }
+}
+
+/* As in the server's own settings. */
+TEST(max_filter_bytes_takes_units) {
+    needs(700, "CONFIG for modules");
+    static const char *const sizes[][2] = {
+        {"1gb", "1073741824"}, {"1g", "1000000000"}, {"2MB", "2097152"}, {"3m", "3000000"},
+        {"4kb", "4096"},       {"5K", "5000"},       {"6b", "6"},        {"0", "0"},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char argument[64];
+        snprintf(argument, sizeof argument, "bf-max-filter-bytes %s", sizes[i][0]);
+        test_case("%s", argument);
+        redisContext *c = client(server_start(.module_args = argument));
+        expect_setting(c, "bf-max-filter-bytes", sizes[i][1]);
+        expect(c, "OK", "CONFIG", "SET", setting("bf-max-filter-bytes"), "1");
+        expect(c, "OK", "CONFIG", "SET", setting("bf-max-filter-bytes"), sizes[i][0]);
+        expect_setting(c, "bf-max-filter-bytes", sizes[i][1]);
     }
 }
 

@@ -28,6 +28,7 @@ enum {
      * race with us; and a cluster's bus (port + 10000) stays below 65536. */
     FIRST_PORT = 21000,
     PORTS = 11000,
+    SHARE = 1300, /* A worker's: more than it uses in a run. */
 
     PATH_ROOM = 4096,
     START_ATTEMPTS = 20,  /* Somebody else may take the port first. */
@@ -161,10 +162,12 @@ static bool port_is_free(int port) {
     return is_free;
 }
 
-/* Starting points differ between programs that run at the same time. */
+/* Starting points differ between programs that run at the same time, and between workers:
+ * a port that a server has left is not another's while its replicas still look for it. */
 static int free_port(void) {
     static unsigned next;
-    if (!next) next = (unsigned)getpid() * 97u;
+    pid_t program = test_worker() ? getppid() : getpid();
+    if (!next) next = (unsigned)program * 97u + test_worker() * SHARE;
     for (int i = 0; i < PORTS; i++) {
         int port = FIRST_PORT + (int)(next++ % PORTS);
         if (port_is_free(port) && port_is_free(port + 10000)) return port;

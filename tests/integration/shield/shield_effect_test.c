@@ -202,3 +202,21 @@ TEST(vouching_invalidates_what_a_client_caches) {
     expect_next(reader, ">[\"invalidate\", [\"k\"]]");
     expect(reader, "absent", "BF.CHECK", "k", "bob");
 }
+
+/* What is looked up for one answer must not be left behind for the next. */
+TEST(a_writable_replica_renews_nothing_once_its_link_has_gone) {
+    struct server *master = server_start();
+    struct server *replica =
+        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
+    redisContext *m = client(master), *r = client(replica);
+    make_ready(m, "k");
+    follow(r, master);
+    wait_for_belief(r, "k");
+    expect(r, "OK", "BF.READY", "k", "XX");
+
+    cut_link(m, r);
+    expect(r, "nil", "BF.READY", "k", "XX");
+    CHECK_STR(unknown_by(r, "k"), "link_down");
+    expect(r, "nil", "BF.READY", "k", "XX", "EX", "100");
+    CHECK_STR(said_of(r, "k"), "unknown");
+}

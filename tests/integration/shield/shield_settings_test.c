@@ -43,20 +43,39 @@ TEST(trust_is_a_module_argument) {
     expect_trust(with_doubts("bf-trust restore,failover,restart"), true, true);
     expect_trust(with_doubts("bf-trust ,restart,,restart,"), true, false);
     expect_trust(with_doubts("bf-trust ,"), false, false);
+    expect_trust(with_doubts("bf-trust restart restore"), true, true);
+    expect_trust(with_doubts("bf-trust failover, restore bf-bypass no"), false, true);
+    expect_trust(with_doubts("bf-trust \"restart failover\""), true, false);
 }
 
 TEST(bad_shield_arguments_stop_the_load) {
     static const char *const bad[] = {
-        "bf-missing-key", "bf-missing-key no",   "bf-missing-key 0",
-        "bf-trust",       "bf-trust everything", "bf-trust restart;failover",
-        "bf-trust rest",  "bf-trust restarts",   "bf-bypass",
-        "bf-bypass 1",    "bf-bypass maybe",     "bf-trust restart failover",
+        "bf-missing-key",
+        "bf-missing-key no",
+        "bf-missing-key 0",
+        "bf-trust",
+        "bf-trust everything",
+        "bf-trust restart;failover",
+        "bf-trust rest",
+        "bf-trust restarts",
+        "bf-bypass",
+        "bf-bypass 1",
+        "bf-bypass maybe",
+        "bf-trust restart failure",
+        "bf-trust restart bf-trust",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_case("loadmodule bulwark.so %s", bad[i]);
         const char *log = server_refusal(.module_args = bad[i]);
         CHECK(strstr(log, "Can't load module") != NULL);
     }
+}
+
+TEST(trust_in_several_arguments_is_shown_as_one) {
+    needs(700, "CONFIG for modules");
+    redisContext *c =
+        client(server_start(.module_args = "bf-trust restart failover bf-bypass no"));
+    expect_setting(c, "bf-trust", "restart failover");
 }
 
 TEST(shield_arguments_are_read_in_any_case) {

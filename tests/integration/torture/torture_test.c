@@ -11,6 +11,8 @@
 
 #include "torture.h"
 
+#include "random.h"
+
 #include <stdarg.h>
 #include <time.h>
 
@@ -27,12 +29,9 @@ enum {
  * What a run is
  * ---------------------------------------------------------------------- */
 
-/* splitmix64, like random_u64(), but each run has a seed of its own. */
+/* Not random_u64(): each run has a seed of its own. */
 int any(struct run *run, int limit) {
-    uint64_t z = run->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int)((z ^ (z >> 31)) % (uint64_t)limit);
+    return (int)(random_next(&run->random) % (uint64_t)limit);
 }
 
 bool once_in(struct run *run, int n) {

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* info_full_test.c - BF.INFO FULL: numbers that people can read, and advice. */
+
+#include "harness.h"
+#include "states.h"
+
+static const redisReply *full(redisContext *c, const char *key, const char *field) {
+    const redisReply *r = reply_field(call(c, "BF.INFO", key, "FULL"), field);
+    if (!r) FAIL("BF.INFO FULL has no %s", field);
+    return r;
+}
+
+/* The digits from the first that is no zero on, without an exponent. */
+static size_t significant_digits(const char *number) {
+    size_t n = 0;
+    for (; *number && *number != 'e'; number++)
+        n += n > 0 ? *number >= '0' && *number <= '9' : *number >= '1' && *number <= '9';
+    return n;
+}
+
+TEST(fractions_have_four_digits_in_resp2) {
+    redisContext *c = client(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "0.003", "1000");
+    CHECK_INT(add_numbers(c, "k", 0, 777) > 700, 1);
+    static const char *const fields[] = {"Estimated error rate", "Fill", "Bits per item"};
+    CHECK_STR(full(c, "k", "Error rate")->str, "0.003");
+    for (int i = 0; i < 3; i++) {
+        test_case("%s", fields[i]);
+        const char *text = full(c, "k", fields[i])->str;
+        CHECK(significant_digits(text) >= 1 && significant_digits(text) <= 4);
+    }
+    const redisReply *layer = full(c, "k", "Layers")->element[0];
+    CHECK(significant_digits(reply_field(layer, "Error share")->str) <= 4);
+}
+
+TEST(large_numbers_are_written_without_an_exponent) {
+    redisContext *c = client(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "1000000");
+    expect(c, "1", "BF.ADD", "k", "anna");
+    const char *text = full(c, "k", "Bits per item")->str;
+    CHECK(strspn(text, "0123456789") == strlen(text) && strlen(text) >= 7);
+}
+
+TEST(fractions_are_doubles_in_resp3) {
+    needs(700, "maps of modules");
+    redisContext *c = client_resp3(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "0.003", "1000");
+    CHECK_INT(full(c, "k", "Error rate")->type, REDIS_REPLY_DOUBLE);
+    CHECK_INT(full(c, "k", "Fill")->type, REDIS_REPLY_DOUBLE);
+}
+
+TEST(names_of_times_have_their_unit) {
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "OK", "BF.READY", "k", "PXAT", "4102444800000");
+    start_rebuild(c, "k");
+    CHECK_INT(full(c, "k", "Lease until ms")->integer, 4102444800000);
+    CHECK(full(c, "k", "Vouched for at ms")->integer > 1600000000000);
+    const redisReply *rebuild = full(c, "k", "Rebuild");
+    CHECK(reply_field(rebuild, "Seconds since START")->integer < 100);
+    CHECK_INT(reply_field(rebuild, "Seconds since LOAD")->type, REDIS_REPLY_NIL);
+}
+
+/* Reserved with what the advice says, the filter has one layer, room for the items and a
+ * little air, is smaller, and gets no advice. */
+static void expect_good_advice(redisContext *c, const char *kind) {
+    long long capacity, look_ups;
+    char unit[3], number[24];
+    double size;
+    test_case("%s", kind);
+    expect(c, "OK", "BF.RESERVE", "grown", "0.01", "100", "KIND", kind);
+    add_numbers(c, "grown", 0, 13000);
+    const char *advice = full(c, "grown", "Advice")->str;
+    CHECK(sscanf(advice, "reserve %lld: saves %lf %2s and %lld look-ups", &capacity, &size,
+                 unit, &look_ups) == 4);
+    long long items = call_int(c, "BF.CARD", "grown");
+    CHECK(capacity > items && capacity < items * 6 / 5);
+    CHECK(look_ups >= 7);
+    CHECK_STR(unit, "kB");
+
+    snprintf(number, sizeof number, "%lld", capacity);
+    expect(c, "OK", "BF.RESERVE", "reserved", "0.01", number, "KIND", kind);
+    double saved = (double)(call(c, "BF.INFO", "grown", "SIZE")->element[0]->integer -
+                            call(c, "BF.INFO", "reserved", "SIZE")->element[0]->integer);
+    CHECK(saved > 900 * size && saved < 1200 * size);
+    add_numbers(c, "reserved", 0, 13000);
+    CHECK_INT(full(c, "reserved", "Advice")->type, REDIS_REPLY_NIL);
+    expect(c, "2", "DEL", "grown", "reserved");
+}
+
+TEST(a_filter_that_has_grown_is_told_what_to_reserve) {
+    redisContext *c = client(server_start());
+    expect_good_advice(c, "lines");
+    expect_good_advice(c, "redisbloom");
+    expect_good_advice(c, "valkeybloom");
+}
+
+TEST(a_filter_that_has_not_grown_gets_no_advice) {
+    redisContext *c = client(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "1000");
+    CHECK_INT(full(c, "k", "Advice")->type, REDIS_REPLY_NIL);
+    expect(c, "1", "BF.ADD", "k", "anna");
+    CHECK_INT(full(c, "k", "Advice")->type, REDIS_REPLY_NIL);
+}
+
+TEST(a_filter_over_capacity_is_told_what_to_reserve) {
+    redisContext *c = client(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "NONSCALING", "LOADING");
+    add_numbers(c, "k", 0, 120);
+    CHECK(strncmp(full(c, "k", "Advice")->str, "reserve 1", 9) == 0);
+}
