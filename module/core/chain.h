@@ -143,6 +143,14 @@ uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
 
+/* Whether some of it has not come yet: it denies nothing then. */
+static inline bool chain_is_partial(const struct chain *c) {
+    return c->missing > 0;
+}
+
+/* Bytes of the joined arrays that are there. */
+uint64_t chain_present(const struct chain *c);
+
 /* What the chain takes: arrays and structs, without an allocator's slack. */
 uint64_t chain_memory(const struct chain *c);
 
