@@ -21,10 +21,12 @@
  *     error_i    = (error - sum of the model errors of the layers before) * share(i)
  *     capacity_i = capacity_(i-1) * expansion
  *
- * and what rounding up to whole lines gives away comes back to the budget. Every
- * layer is one more place to look: a chain of CHAIN_LONG layers, which only a
- * small expansion can make, doubles its total with each further one. Other kinds
- * have rules of their own (kinds/).
+ * and what rounding up to whole lines gives away comes back to the budget. (Errors that
+ * fall from layer to layer, with a sum that is bounded: Almeida, Baquero, Preguica,
+ * Hutchison, "Scalable Bloom Filters", 2007; there by a constant ratio, as in foreign
+ * kinds.) Every layer is one more place to look: a chain of CHAIN_LONG layers, which only
+ * a small expansion can make, doubles its total with each further one. Other kinds have
+ * rules of their own (kinds/).
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
