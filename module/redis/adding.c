@@ -121,7 +121,7 @@ static enum bloom_status add_blocks(struct adding *a) {
     enum bloom_status status = BLOOM_OK;
     while (a->done < a->n && status >= 0) {
         struct item items[ITEMS_BLOCK];
-        size_t block = a->n - a->done < ITEMS_BLOCK ? a->n - a->done : ITEMS_BLOCK;
+        size_t block = items_block(a->n - a->done);
         items_read(a->items + a->done, block, items);
         size_t done = put_in(a, first, items, block, a->added + a->done);
         if (a->f->next && !a->token) put_in_next(a, items, done);

@@ -124,7 +124,7 @@ static enum bloom_status take_in(struct loading *l, struct filter *f, const char
         filter_free(f);
         return status;
     }
-    node_arrived(f, false);
+    node_arrived(l->name, f, false);
     change_put(l->ctx, l->name, f);
     return status;
 }

@@ -36,7 +36,7 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
     if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
-    if (!vouch_is_meant(f, &vow)) {
+    if (!vouch_is_meant(f->live, &vow)) {
         upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
         return reply_ok(ctx);
     }

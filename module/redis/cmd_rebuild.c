@@ -23,7 +23,6 @@
 #include "core/codec.h"
 #include "diary.h"
 #include "find.h"
-#include "items.h"
 #include "make.h"
 #include "memory.h"
 #include "node.h"
@@ -273,17 +272,8 @@ static int check(struct rebuild *r) {
     enum bloom_status status = resume(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
-    struct filter next = {.live = r->f->next};
-    size_t n = (size_t)(r->argc - 4);
-    RedisModule_ReplyWithArray(r->ctx, (long)n);
-    for (size_t done = 0; done < n;) {
-        uint8_t maybe[ITEMS_BLOCK];
-        size_t block = n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK;
-        ask_block(&next, r->argv + 4 + done, block, maybe);
-        for (size_t i = 0; i < block; i++)
-            reply_bool(r->ctx, maybe[i]);
-        done += block;
-    }
+    RedisModule_ReplyWithArray(r->ctx, r->argc - 4);
+    ask_each(r->ctx, r->f->next, r->argv + 4, (size_t)(r->argc - 4), NULL);
     return REDISMODULE_OK;
 }
 
@@ -303,9 +293,8 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
  * adds that came during the rebuild. If either differs, the rebuild here is another one or
  * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
-    struct filter next = {.live = r->f->next};
     long long received = replicated_count(&r->f->standing);
-    return r->followed ? received == count && vouch_is_meant(&next, vow)
+    return r->followed ? received == count && vouch_is_meant(r->f->next, vow)
                        : received >= count;
 }
 

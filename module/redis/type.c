@@ -35,8 +35,9 @@ static struct {
 void *type_arrived(RedisModuleIO *rdb, struct filter *f) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
-    node_arrived(f, !loading);
-    losses_came(f);
+    const RedisModuleString *name = RedisModule_GetKeyNameFromIO(rdb);
+    node_arrived(name, f, !loading);
+    losses_came(name, f);
     stats_filter_came(f);
     return f;
 }
@@ -101,7 +102,7 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
         return NULL;
     }
     c->identity = identity_of_copy(c, to);
-    losses_came(new);
+    losses_came(to, new);
     stats_filter_came(new);
     return new;
 }
