@@ -4,6 +4,7 @@
 # other. A server that its suite no longer has is left out by name.
 set -u
 tests=$1
+shift
 cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0
 
@@ -15,7 +16,7 @@ for name in $(deps/get.sh names); do
     fi
     log=build/test-logs/matrix-$name.log
     mkdir -p build/test-logs
-    if SERVER=$server MODULE=$PWD/bulwark.so "$tests" >"$log" 2>&1; then
+    if SERVER=$server MODULE=$PWD/bulwark.so "$tests" "$@" >"$log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))

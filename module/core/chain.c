@@ -262,6 +262,10 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
     return n;
 }
 
+uint32_t chain_growth(const struct chain *c) {
+    return c->kind->growth ? c->kind->growth(c) : c->expansion;
+}
+
 uint64_t chain_items(const struct chain *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)

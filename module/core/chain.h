@@ -88,6 +88,7 @@ struct chain_spec {
     uint64_t identity;
     double error;
     uint32_t expansion;
+    uint32_t growth; /* the expansion that was asked for, also where it is 0: never grows */
     struct secret secret2;
     double parameter;
     uint8_t variant;
@@ -133,6 +134,10 @@ enum chain_full {
  * with CHAIN_STOP, when the next item is not there and the last layer is full. */
 size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,
                  enum chain_full when_full);
+
+/* The growth that it was asked for: its expansion, but for kinds that keep it where the
+ * filter never grows. */
+uint32_t chain_growth(const struct chain *c);
 
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);

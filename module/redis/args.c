@@ -5,13 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config.h"
 #include "core/chain.h"
 #include "core/kinds/redisbloom/redisbloom.h"
 #include "core/kinds/valkeybloom/valkeybloom.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "make.h"
 #include "reply.h"
+#include "settings.h"
 #include "upstream.h"
 
 enum option {
@@ -145,8 +145,9 @@ static bool read_expansion(struct line *l, RedisModuleString *text) {
 }
 
 static bool read_kind(struct line *l, RedisModuleString *text) {
-    const struct kind *kind = config_kind(text);
+    const struct kind *kind = settings_kind(text);
     if (!kind) return reply_option_error(l->ctx, "ERR unknown kind '%s'", text), false;
+    if (kind != l->wish->kind) l->wish->parameter = 0; /* it was the other kind's */
     l->wish->kind = kind;
     return true;
 }
@@ -161,7 +162,7 @@ static void wish_for_valkeybloom(struct line *l) {
 }
 
 static bool read_tightening(struct line *l, RedisModuleString *text) {
-    double *ratio = &l->wish->tightening;
+    double *ratio = &l->wish->parameter;
     if (RedisModule_StringToDouble(text, ratio) != REDISMODULE_OK ||
         !(*ratio > 0 && *ratio < 1))
         return reply_error(l->ctx, "ERR bad tightening ratio"), false;

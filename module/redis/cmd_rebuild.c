@@ -90,8 +90,8 @@ static struct wish wish_like(const struct chain *c) {
         .error = c->error,
         .capacity = (long long)capacity,
         .expansion = c->expansion,
-        .growth = c->kind == &kind_redisbloom ? (long long)c->parameter : c->expansion,
-        .tightening = c->kind == &kind_valkeybloom ? c->parameter : 0,
+        .growth = chain_growth(c),
+        .parameter = c->parameter,
     };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command_docs.c - what COMMAND DOCS and COMMAND INFO say, from Redis 7.0 on. */
 #include "commands.h"
+#include "core/kind.h"
 
 #define KEY_ARG                                                                            \
     { .name = "key", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0 }
@@ -40,12 +41,7 @@ static RedisModuleCommandArg beat_args[] = {
     {0},
 };
 
-static RedisModuleCommandArg kind_choice[] = {
-    WORD("lines", "lines"),
-    WORD("redisbloom", "redisbloom"),
-    WORD("valkeybloom", "valkeybloom"),
-    {0},
-};
+static RedisModuleCommandArg kind_choice[KINDS + 1]; /* their names: name_kinds */
 
 static RedisModuleCommandArg scaling_choice[] = {
     {.name = "expansion", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "EXPANSION"},
@@ -294,8 +290,14 @@ static const struct doc {
      "O(N), where N is the length of the data", key_written, load_args, NULL},
 };
 
+static void name_kinds(void) {
+    for (size_t i = 0; i < KINDS; i++)
+        kind_choice[i] = (RedisModuleCommandArg)WORD(kinds[i]->name, kinds[i]->name);
+}
+
 int command_docs_register(RedisModuleCtx *ctx) {
     if (!RedisModule_SetCommandInfo) return REDISMODULE_OK;
+    name_kinds();
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         const struct doc *d = &docs[i];
         RedisModuleCommandInfo info = {

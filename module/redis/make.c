@@ -23,25 +23,24 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     return status;
 }
 
-/* Each kind has what is random about it, and nothing else. */
+/* The kind takes what it has of what is random. */
 static struct chain_spec spec_of(const struct wish *wish) {
+    struct {
+        struct secret seed[2];
+        uint64_t identity;
+    } random;
+    RedisModule_GetRandomBytes((unsigned char *)&random, sizeof random);
+    const struct secret *seed = wish->has_seed ? wish->seed : random.seed;
     struct chain_spec spec = {
         .kind = wish->kind,
         .error = wish->error,
         .expansion = (uint32_t)wish->expansion,
+        .growth = (uint32_t)wish->growth,
+        .secret = seed[0],
+        .secret2 = seed[1],
+        .identity = random.identity,
+        .parameter = wish->parameter,
     };
-    if (wish->kind == &kind_redisbloom) {
-        spec.parameter = (double)wish->growth;
-    } else if (wish->kind == &kind_valkeybloom) {
-        struct secret seed[2] = {wish->seed[0], wish->seed[1]};
-        if (!wish->has_seed) RedisModule_GetRandomBytes((unsigned char *)seed, sizeof seed);
-        spec.secret = seed[0];
-        spec.secret2 = seed[1];
-        spec.parameter = wish->tightening;
-    } else {
-        RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
-        RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
-    }
     wish->kind->complete(&spec);
     return spec;
 }

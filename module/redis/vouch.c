@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arrivals.h"
 #include "change.h"
 #include "clock.h"
 #include "eviction.h"
+#include "losses.h"
 #include "node.h"
 #include "replicate.h"
 #include "upstream.h"
@@ -15,8 +17,9 @@
 void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                const struct vow *vow) {
     shield_vouch(&f->standing, vow->now, vow->lease, clock_now(), node.era);
+    losses_named(name, f);
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING)
-        node_saw_vouching(&f->standing);
+        arrivals_saw(name, f);
     else if (!upstream_sent(ctx))
         eviction_warn(ctx, name);
 }

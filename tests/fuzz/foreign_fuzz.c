@@ -348,10 +348,10 @@ static void put_double(double v) {
 
 static struct chain *chain_of(const struct kind *kind, uint32_t expansion,
                               unsigned layers) {
-    struct chain_spec spec = {.kind = kind, .error = 0.02, .expansion = expansion};
+    struct chain_spec spec = {
+        .kind = kind, .error = 0.02, .expansion = expansion, .growth = expansion};
     struct chain *c;
     struct layer plan;
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
     spec.secret2.k1 = kind == &kind_valkeybloom;
     kind->complete(&spec);
     if (chain_new(&spec, &fuzz_memory, &c) < 0) abort();

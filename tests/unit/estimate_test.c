@@ -21,13 +21,10 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                           &kind_valkeybloom};
-
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
+    struct chain_spec spec = {
+        .kind = kind, .error = error, .expansion = expansion, .growth = expansion};
     if (kind != &kind_redisbloom)
         spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)

@@ -19,12 +19,12 @@
 
 static struct chain_spec foreign_spec(const struct kind *kind, double error,
                                       uint32_t expansion) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
-    if (kind == &kind_valkeybloom) {
-        spec.secret = (struct secret){random_u64(), random_u64()};
-        spec.secret2 = (struct secret){random_u64(), random_u64()};
-    }
+    struct chain_spec spec = {.kind = kind,
+                              .error = error,
+                              .expansion = expansion,
+                              .growth = expansion,
+                              .secret = {random_u64(), random_u64()},
+                              .secret2 = {random_u64(), random_u64()}};
     kind->complete(&spec);
     return spec;
 }

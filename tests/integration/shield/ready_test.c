@@ -283,8 +283,25 @@ TEST(the_log_tells_of_ready_filters_that_came_from_disk) {
 
     restart_with(s, NULL);
     CHECK(strstr(server_log(s), " 2 ready filters came from disk") != NULL);
+    if (!server_speaks(602)) return; /* which knows no names */
+    CHECK(strstr(server_log(s), "They are: ") != NULL);
     CHECK(strstr(server_log(s), "they answer \"unknown\" until BF.READY") != NULL);
 
     restart_with(s, "bf-trust restart");
     CHECK(strstr(server_log(s), "bf-trust has \"restart\", and they deny") != NULL);
+}
+
+/* An AOF may take away again what it brings. */
+TEST(the_log_names_the_first_of_many_that_came_from_disk) {
+    needs(602, "names");
+    struct server *s = server_start(.config = AOF_BY_COMMAND);
+    redisContext *c = client(s);
+    static const char *const keys[] = {"gone", "a", "b", "moved", "c", "d"};
+    for (int i = 0; i < 6; i++)
+        make_ready(c, keys[i]);
+    expect(c, "OK", "BF.READY", "a", "EX", "1000");
+    expect(c, "1", "DEL", "gone");
+    make_ready(c, "e");
+    restart_with(s, NULL);
+    CHECK(strstr(server_log(s), "Among them: e, a, b.") != NULL);
 }

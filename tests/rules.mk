@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# rules.mk - what tests, fuzzers, benchmarks and demo are built of, and how the less usual
+# tests run. Read by the Makefile, which says what everything is for.
+
+HIREDIS := build/deps/hiredis
+POSTGRES := build/deps/postgres
+TEST_FLAGS := $(COMMON) -D_GNU_SOURCE -Itests
+CHECKED := tests/check.c
+
+$(HIREDIS)/lib/libhiredis.a:
+	deps/get.sh hiredis
+
+build/deps/clang:
+	deps/get.sh clang
+
+# ---- unit tests ----
+
+unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
+unit_obj := $(unit_src:%.c=$B/unit/%.o)
+
+$B/unit/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Imodule/core -c -o $@ $<
+
+$B/unit-tests: $(unit_obj) $B/libbloom.a
+	$(CC) $(SANFLAGS) -o $@ $^ -lm
+
+# ---- integration tests ----
+
+integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c)
+integration_obj := $(integration_src:%.c=$B/integration/%.o)
+
+$B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Itests/integration/harness -Imodule/core -isystem $(HIREDIS)/include -c -o $@ $<
+
+# For the servers of tests, which are not sanitized themselves: see tests/integration/harness/server.h.
+preloads := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
+$B/preload/%.so: tests/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
+
+$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads)
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
+$B/guard: $B/integration/tests/examples/guard.o $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^
+
+# A sanitized module needs its runtime in the server, before anything else: Debian's
+# build of Redis 7.0 bears that. The server itself doesn't free everything at exit.
+ifneq ($(SAN),)
+PRELOAD = $(foreach s,$(subst $(comma), ,$(SAN)),$(realpath $(shell $(CC) -print-file-name=$(runtime_$s))))
+runtime_address := libasan.so
+runtime_undefined := libubsan.so
+runtime_thread := libtsan.so
+test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 MODULE=$(abspath $(MODULE))
+else
+test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server)) MODULE=$(abspath $(MODULE))
+endif
+
+# ---- other machines, other eyes ----
+
+.PHONY: arm64 s390x memory threads analyze
+
+# Ends the recipe, with a word and in peace, if a tool is not to be had.
+needs = deps/get.sh $1 || { echo "skip $@: no $1 to be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
+
+arm64 s390x:
+	@$(call needs,$@); \
+	$(MAKE) --no-print-directory B=build/$@ CC=build/deps/$@/cc build/$@/unit-tests && \
+	    build/deps/$@/run build/$@/unit-tests -j 2
+
+# What was never written: gcc has nothing that finds it, and the other sanitizers don't.
+memory:
+	@$(call needs,clang); \
+	$(MAKE) --no-print-directory CC=build/deps/clang/clang SAN=memory build/san-memory/unit-tests && \
+	    build/san-memory/unit-tests -j 2
+
+threads:
+	@$(MAKE) --no-print-directory integration SAN=thread TEST=$(or $(TEST),threads_test)
+
+analyze: | $(REDISMODULE_H)
+	@$(call needs,clang); \
+	CORE="$(CORE_FLAGS)" GLUE="$(GLUE_FLAGS)" tests/analyze.sh $(core_src) $(glue_src)
+
+# ---- fuzzers ----
+
+# What each fuzz target is made of. The driver replays and mutates; libFuzzer has its own.
+fuzz_obj = $(patsubst %,$B/integration/tests/%.o,$(fuzz_$1))
+harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integration/harness/*.c)))
+records := fuzz/records fuzz/records_parts fuzz/records_repair fuzz/records_mutate
+fuzz_codec := fuzz/codec_fuzz $(records) fuzz/fuzz_memory
+fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
+fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
+fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
+    fuzz/commands_restore $(records) fuzz/stand_in $(harness)
+fuzz_driver := fuzz/driver
+targets := codec foreign chain commands
+
+.SECONDEXPANSION:
+$(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
+$(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ -lm -lpthread
+
+.PHONY: replay fuzz libfuzzer fuzz-commands long
+fuzzers := $(targets:%=$B/%-fuzz)
+replay: $(MODULE) $(fuzzers)
+	@$(test_server) tests/fuzz/replay.sh $B
+
+# With coverage to guide them where clang's libFuzzer is there, else by our own driver.
+fuzz: $(MODULE) $(fuzzers)
+	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then \
+	    $(MAKE) libfuzzer CC=clang SAN=fuzzer-no-link,address,undefined; \
+	else \
+	    $(test_server) tests/fuzz/replay.sh $B -seconds=$(SECONDS); \
+	fi
+
+libfuzzer: $(targets:%=$B/%-libfuzzer)
+	for t in $(filter-out commands,$(targets)); do \
+	    mkdir -p build/fuzz/$$t && \
+	    $B/$$t-libfuzzer -max_total_time=$(SECONDS) build/fuzz/$$t tests/fuzz/corpus/$$t || exit 1; \
+	done
+	$(MAKE) fuzz-commands CC=gcc SAN=
+
+fuzz-commands: $(MODULE) $B/commands-fuzz
+	@$(test_server) $B/commands-fuzz -seconds=$(SECONDS) tests/fuzz/corpus/commands
+
+long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
+	LONG=1 $B/unit-tests -v rate estimate
+	$(test_server) LONG=1 $B/integration-tests -v large torture
+	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
+	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
+	for only in restore loadchunk; do \
+	    $(test_server) FUZZ_ONLY=$$only \
+	        $B/commands-fuzz -runs=1000000 tests/fuzz/corpus/commands || exit 1; \
+	done
+
+# ---- benchmarks ----
+
+# What it was built with goes into the figures' headers.
+bench_src := $(wildcard tests/bench/*.c)
+bench_flags := -DBENCH_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DBENCH_FLAGS='"$(OPT) $(SANFLAGS) $(CFLAGS)"'
+$B/bench/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Imodule/core $(bench_flags) -c -o $@ $<
+
+bench_base := $B/bench/tests/bench/bench.o
+bench_wire := $(bench_base) $(addprefix $B/bench/tests/bench/,target.o traffic.o)
+$B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
+$B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
+$B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
+$B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
+$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
+.PHONY: bench demo
+bench: $(MODULE) $B/core-bench $B/server-bench $B/guard-bench $B/pause-bench
+	@tests/bench/run.sh $B
+
+# ---- demo ----
+
+# libpq may have come with libraries of its own, which it finds by our path only: RPATH, not RUNPATH.
+demo_obj := $(patsubst %.c,$B/demo/%.o,$(wildcard tests/demo/*.c))
+$B/demo/%.o: %.c | $(HIREDIS)/lib/libhiredis.a $(POSTGRES)/lib/libpq.so
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -isystem $(HIREDIS)/include -isystem $(POSTGRES)/include -c -o $@ $<
+
+$B/demo/demo: $(demo_obj) $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -Wl,--disable-new-dtags,-rpath,$(abspath $(POSTGRES))/lib -lpq -lm -lpthread
+
+$(POSTGRES)/lib/libpq.so:
+	deps/get.sh postgres
+
+demo: $(MODULE) $B/demo/demo
+	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
