@@ -184,7 +184,7 @@ static void check_framing(void) {
     expect(watcher, "1", "DEL", "k0");
 }
 
-/* Whole filters, which must be taken: when the format changes and records_parts.h does
+/* Whole filters, which must be taken: when the format changes and records/format.h does
  * not, nothing would be tested any more. What the server keeps after that (buffers, its
  * own statistics) is none of the inputs' doing. */
 static void warm_up(int port) {

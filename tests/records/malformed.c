@@ -95,8 +95,7 @@ static const struct change layer_fields[] = {
 };
 
 /* The rates that are none; two of them are for a field that may be 0. */
-static const double no_rates[] = {0,  -0.0,    1,        1.5,       -1,
-                                  -1e-300, INFINITY, -INFINITY, NAN};
+static const double no_rates[] = {0, -0.0, 1, 1.5, -1, -1e-300, INFINITY, -INFINITY, NAN};
 
 static void each_field(const struct change *fields, size_t n, unsigned from,
                        malformed_visit *visit, const void *what) {
@@ -132,8 +131,8 @@ static void each_of_chain(unsigned at, malformed_visit *visit, const void *what)
 }
 
 void each_malformed_header(malformed_visit *visit, const void *what) {
-    static const struct change two = {"two chains", H_CHAINS, 2, 2, 0,
-                                      "a rebuild has no token"};
+    static const struct change two = {
+        "two chains", H_CHAINS, 2, 2, 0, "a rebuild has no token"};
     each_field(fixed_fields, COUNT(fixed_fields), 0, visit, what);
     visit(&two, what);
     each_of_chain(FIXED, visit, what);
