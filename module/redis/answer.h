@@ -4,7 +4,7 @@
 #ifndef BULWARK_ANSWER_H
 #define BULWARK_ANSWER_H
 
-#include "config.h"
+#include "settings.h"
 #include "core/filter.h"
 
 /* answer_cause() where the answer depends on more than the filter. */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config.h"
 #include "core/chain.h"
 #include "core/kinds/redisbloom/redisbloom.h"
 #include "core/kinds/valkeybloom/valkeybloom.h"
@@ -12,6 +11,7 @@
 #include "make.h"
 #include "options.h"
 #include "reply.h"
+#include "settings.h"
 #include "upstream.h"
 
 #define BIT(o) OPTION_BIT(OPTION_##o)
@@ -88,7 +88,7 @@ static bool read_expansion(struct parser *p, RedisModuleString *text) {
 }
 
 static bool read_kind(struct parser *p, RedisModuleString *text) {
-    const struct kind *kind = config_kind(text);
+    const struct kind *kind = settings_kind(text);
     if (!kind) return reply_option_error(p->in.ctx, "ERR unknown kind '%s'", text), false;
     if (kind != p->wish->kind) p->wish->parameter = 0; /* it was the other kind's */
     p->wish->kind = kind;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "config.h"
+#include "settings.h"
 #include "stats.h"
 
 /* As many names as are given. */

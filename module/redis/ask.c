@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "answer.h"
-#include "config.h"
 #include "diary.h"
 #include "items.h"
 #include "reply.h"
+#include "settings.h"
 #include "stats.h"
 
 static const struct chain *live_of(const struct filter *f) {

@@ -3,9 +3,9 @@
  * BF.CHECK and BF.MCHECK, questions to a shield, answered by words. */
 #include "ask.h"
 #include "commands.h"
-#include "config.h"
 #include "find.h"
 #include "reply.h"
+#include "settings.h"
 
 /* False if it replied an error. */
 static bool find_to_ask(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f) {

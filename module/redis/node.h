@@ -13,7 +13,7 @@
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
-#include "config.h"
+#include "settings.h"
 #include "core/filter.h"
 #include "server.h"
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "clock.h"
-#include "config.h"
 #include "diary.h"
 #include "losses.h"
 #include "node.h"
+#include "settings.h"
 #include "trust.h"
 #include "version.h"
 
