@@ -4,7 +4,7 @@
 # prints what is wrong. What a server replies is checked by tests/examples/transcripts.py.
 
 user_pages() { ls README.md module/manual/*.md; }
-all_pages() { git ls-files -co --exclude-standard '*.md'; }
+all_pages() { find . -name build -prune -o -name '*.md' -print; }
 
 # A page without its blocks of code.
 prose() { awk '/^ *```/ { code = !code; next } !code' "$1"; }

@@ -61,7 +61,7 @@ machine uses, and stay below build/.'
     step "Fetching the module API's header" "$offline
 Without a network: make run REDISMODULE_H=/path/to/redismodule.h (of Redis 7.0)" \
         deps/get.sh header
-step 'Building bulwark.so' 'On Debian and Ubuntu, the C library needs: apt-get install libc6-dev' \
+step 'Building bulwark.so' 'If headers of the C library are missing (Debian, Ubuntu): apt-get install libc6-dev' \
     make -s -j "$(nproc)" CC="$CC" bulwark.so
 
 if [ -z "${SERVER:-}" ]; then

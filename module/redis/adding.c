@@ -62,7 +62,7 @@ static struct layer *last_layer(const struct chain *c) {
  * layer, full or not. */
 static bool waits_for_growth(const struct adding *a, const struct chain *c) {
     bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
-                   c == a->f->live && c->missing == 0;
+                   c == a->f->live && !chain_is_partial(c);
     return upstream_sent(a->ctx) && !by_rule;
 }
 
@@ -121,7 +121,7 @@ static enum bloom_status add_blocks(struct adding *a) {
     enum bloom_status status = BLOOM_OK;
     while (a->done < a->n && status >= 0) {
         struct item items[ITEMS_BLOCK];
-        size_t block = a->n - a->done < ITEMS_BLOCK ? a->n - a->done : ITEMS_BLOCK;
+        size_t block = items_block(a->n - a->done);
         items_read(a->items + a->done, block, items);
         size_t done = put_in(a, first, items, block, a->added + a->done);
         if (a->f->next && !a->token) put_in_next(a, items, done);
@@ -145,7 +145,7 @@ static void note_overfull(struct adding *a) {
 
 enum bloom_status adding_run(struct adding *a) {
     uint8_t few[FEW], *many = NULL;
-    if (a->f->live->missing > 0 && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
+    if (chain_is_partial(a->f->live) && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
     if (a->f->next && !a->token)

@@ -9,10 +9,10 @@
 
 #include "clock.h"
 #include "commands.h"
-#include "config.h"
 #include "node.h"
 #include "replicate.h"
 #include "reply.h"
+#include "settings.h"
 #include "stats.h"
 #include "upstream.h"
 

@@ -11,7 +11,7 @@ void change_put(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) 
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     RedisModule_ModuleTypeSetValue(key, type_for(f), f);
     RedisModule_CloseKey(key);
-    losses_came(f);
+    losses_came(name, f);
     stats_filter_came(f);
 }
 

@@ -4,11 +4,11 @@
 #include "args.h"
 #include "cmd_load.h"
 #include "commands.h"
-#include "config.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "find.h"
 #include "make.h"
 #include "reply.h"
+#include "settings.h"
 #include "upstream.h"
 
 /* Answers of so many items fit on the stack. */

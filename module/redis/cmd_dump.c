@@ -9,14 +9,14 @@
  * stands for a record that is no chunk: a header or, from a master or an AOF, a
  * growth.
  *
- * A filter of kind redisbloom comes as RedisBloom's records, and those are taken too,
- * from whichever version; a header also with the iterator 0, which old AOF files have.
- * While it is only partially there, it comes as ours, which can say so. */
+ * A filter of another product comes as that product's records, if it has some (kind.h),
+ * and those are taken too, from any of its versions; a header also with the iterator 0,
+ * which old AOF files have. While it is only partially there, it comes as ours, which can
+ * say so. */
 #include "announce.h"
 #include "change.h"
 #include "commands.h"
 #include "core/codec.h"
-#include "core/kinds/redisbloom/redisbloom_codec.h"
 #include "find.h"
 #include "memory.h"
 #include "node.h"
@@ -39,21 +39,23 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
 }
 
-static bool goes_as_redisbloom(const struct filter *f) {
-    return f->live->kind == &kind_redisbloom && f->live->missing == 0;
+/* Those of its product that it goes out as; NULL: ours. */
+static const struct kind_records *records_of(const struct chain *c) {
+    return chain_is_partial(c) ? NULL : c->kind->records;
 }
 
-static unsigned char *redisbloom_header(const struct filter *f, size_t *length) {
-    *length = redisbloom_header_length(f->live);
+static unsigned char *header_of(const struct filter *f, size_t *length) {
+    const struct kind_records *product = records_of(f->live);
+    if (!product) return type_header(f, CODEC_MOVED, length);
+    *length = product->header_length(f->live);
     unsigned char *header = RedisModule_Alloc(*length);
-    redisbloom_write_header(f->live, header);
+    product->write_header(f->live, header);
     return header;
 }
 
 static int dump_header(RedisModuleCtx *ctx, const struct filter *f) {
     size_t length;
-    unsigned char *header = goes_as_redisbloom(f) ? redisbloom_header(f, &length)
-                                                  : type_header(f, CODEC_MOVED, &length);
+    unsigned char *header = header_of(f, &length);
     reply_piece(ctx, CODEC_RECORD_ITERATOR, header, length);
     RedisModule_Free(header);
     return REDISMODULE_OK;
@@ -64,7 +66,7 @@ static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct
                       uint64_t offset) {
     uint64_t next;
     if (offset > chain_bytes(f->live)) return reply_refusal(ctx, name, BLOOM_CHANGED);
-    if (goes_as_redisbloom(f)) {
+    if (records_of(f->live)) {
         uint64_t left;
         const unsigned char *piece = chain_piece(f->live, offset, &left);
         if (left > CHUNK) left = CHUNK;
@@ -122,7 +124,7 @@ static enum bloom_status take_in(struct loading *l, struct filter *f, const char
         filter_free(f);
         return status;
     }
-    node_arrived(f, false);
+    node_arrived(l->name, f, false);
     change_put(l->ctx, l->name, f);
     return status;
 }
@@ -136,11 +138,15 @@ static enum bloom_status load_header(struct loading *l, const char **why) {
     return status < 0 ? status : take_in(l, f, why);
 }
 
-static enum bloom_status load_redisbloom_header(struct loading *l, const char **why) {
-    struct chain *c;
+/* It is of the first product that can read it. */
+static enum bloom_status load_product_header(struct loading *l, const char **why) {
+    struct chain *c = NULL;
+    enum bloom_status status = BLOOM_CORRUPT;
     if (l->f) return *why = "the key exists", BLOOM_CORRUPT;
-    enum bloom_status status =
-        redisbloom_read_header(l->bytes, l->length, &memory_allocator, &c, why);
+    for (size_t i = 0; i < KINDS && status == BLOOM_CORRUPT; i++)
+        if (kinds[i]->records)
+            status = kinds[i]->records->read_header(l->bytes, l->length, &memory_allocator,
+                                                    &c, why);
     if (status < 0) return status;
     struct filter *f = filter_new(c);
     if (f) return take_in(l, f, why);
@@ -170,31 +176,31 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
 
 /* The chunks of a rebuild's next generation come when the live one has all of its own. */
 static struct chain *chain_to_complete(const struct filter *f) {
-    return f->next && f->live->missing == 0 ? f->next : f->live;
+    return f->next && !chain_is_partial(f->live) ? f->next : f->live;
 }
 
-/* A chunk of ours has the right iterator in it; RedisBloom's is any bytes at all. What
+/* A chunk of ours has the right iterator in it; a product's is any bytes at all. What
  * comes again to a filter that is complete is an error, unless a master sends it: that
- * may be a RedisBloom, to which it is none. */
+ * may be the product itself, to which it is none. */
 static enum bloom_status load_chunk(struct loading *l, const char **why) {
     uint64_t next, iterator = (uint64_t)l->iterator;
     if (!l->f) return BLOOM_NOT_FOUND;
     *why = "somebody has vouched for it: a piece may be older than that";
     if (!l->followed && shield_was_vouched_for(&l->f->standing)) return BLOOM_CORRUPT;
     struct chain *c = chain_to_complete(l->f);
-    bool foreign = c->kind == &kind_redisbloom;
+    const struct kind_records *product = c->kind->records;
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
                codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (c->missing == 0 && !(foreign && l->followed)) return BLOOM_CORRUPT;
+    if (!chain_is_partial(c) && !(product && l->followed)) return BLOOM_CORRUPT;
     *why = "a rebuild is fed by BF.REBUILD LOAD";
     if (c == l->f->next && !l->followed) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
-    if (l->iterator < 1 || !(own || foreign)) return BLOOM_CORRUPT;
+    if (l->iterator < 1 || !(own || product)) return BLOOM_CORRUPT;
     enum bloom_status status =
         own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
-            : redisbloom_read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
-    if (status >= 0 && c->missing == 0) {
+            : product->read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
+    if (status >= 0 && !chain_is_partial(c)) {
         change_begin(l->f);
         change_end(l->ctx, l->name, l->f);
     }
@@ -210,9 +216,9 @@ static enum bloom_status load(struct loading *l, const char **why) {
     enum codec_record record = codec_record_type(l->bytes, l->length);
     if (!is_record(l)) return load_chunk(l, why);
     l->changed = true;
-    if (l->iterator == OLD_RECORD_ITERATOR) return load_redisbloom_header(l, why);
+    if (l->iterator == OLD_RECORD_ITERATOR) return load_product_header(l, why);
     if (record == CODEC_GROWTH) return load_growth(l, why);
-    return record == CODEC_NONE ? load_redisbloom_header(l, why) : load_header(l, why);
+    return record == CODEC_NONE ? load_product_header(l, why) : load_header(l, why);
 }
 
 /* What a master or an AOF brings and can't be taken. Without a growth or a chunk the

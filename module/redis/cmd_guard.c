@@ -14,7 +14,6 @@
 #include "ask.h"
 #include "commands.h"
 #include "find.h"
-#include "node.h"
 #include "reply.h"
 #include "stats.h"
 
@@ -49,9 +48,7 @@ static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
     static unsigned hits;
     if (hits++ % HITS_A_LOOK != 0) return;
     struct filter *f = find_unseen(ctx, name);
-    uint8_t maybe;
-    ask_block(f, &item, 1, &maybe);
-    if (!maybe && answer_cause(f) == CAUSE_NONE)
+    if (!ask_one(f, item) && answer_cause(f) == CAUSE_NONE)
         stats_count(&stats_counters.contradictions, 1);
 }
 

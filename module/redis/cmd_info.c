@@ -3,13 +3,11 @@
 #include "cmd_info.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "args.h"
 #include "commands.h"
-#include "core/kinds/redisbloom/redisbloom.h"
 #include "find.h"
 #include "reply.h"
 
@@ -111,35 +109,42 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return REDISMODULE_OK;
 }
 
-static void reply_line(RedisModuleCtx *ctx, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* "name:number" and a blank between them. */
+static void append_facts(char *line, size_t room, const struct fact *facts, size_t n) {
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < room; i++) {
+        const char *before = i > 0 ? " " : "";
+        int length = facts[i].is == FACT_RATE
+                         ? snprintf(line + at, room - at, "%s%s:%g", before, facts[i].name,
+                                    facts[i].rate)
+                         : snprintf(line + at, room - at, "%s%s:%" PRIu64, before,
+                                    facts[i].name, facts[i].count);
+        at += (size_t)length;
+    }
+}
 
-static void reply_line(RedisModuleCtx *ctx, const char *format, ...) {
-    char line[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
+/* A line of facts, after the kind's name if there is one. */
+static void reply_facts(RedisModuleCtx *ctx, const char *kind, const struct fact *facts,
+                        size_t n) {
+    char line[512];
+    int at = kind ? snprintf(line, sizeof line, "kind:%s ", kind) : 0;
+    append_facts(line + at, sizeof line - (size_t)at, facts, n);
     RedisModule_ReplyWithStringBuffer(ctx, line, strlen(line));
 }
 
-/* A layer as RedisBloom prints it: its users' tests look at that. */
-static void reply_redisbloom_layer(RedisModuleCtx *ctx, const struct chain *c,
-                                   const struct layer *layer) {
-    reply_line(ctx,
-               "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u hashwidth:%d"
-               " capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
-               layer->bytes, redisbloom_bits(layer), layer->probes,
-               c->variant & REDISBLOOM_HASH_64 ? 64 : 32, layer->capacity, layer->items,
-               layer->error);
-}
-
-static int debug_redisbloom(RedisModuleCtx *ctx, const struct chain *c) {
-    RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
-    reply_line(ctx, "size:%" PRIu64, chain_items(c));
-    for (uint32_t i = 0; i < c->nlayers; i++)
-        reply_redisbloom_layer(ctx, c, &c->layers[i]);
-    return REDISMODULE_OK;
+static void reply_chain_facts(RedisModuleCtx *ctx, const struct chain *c) {
+    struct fact own[KIND_FACTS_MAX];
+    const struct fact every_kinds[] = {
+        {"size", FACT_COUNT, .count = chain_items(c)},
+        {"error", FACT_RATE, .rate = c->error},
+        {"expansion", FACT_COUNT, .count = c->expansion},
+        {"missing", FACT_COUNT, .count = c->missing},
+    };
+    if (c->kind->chain_facts)
+        reply_facts(ctx, NULL, own, c->kind->chain_facts(c, own));
+    else
+        reply_facts(ctx, c->kind->name, every_kinds,
+                    sizeof every_kinds / sizeof *every_kinds);
 }
 
 /* BF.DEBUG key
@@ -151,18 +156,11 @@ int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     const struct chain *c = f->live;
-    if (c->kind == &kind_redisbloom) return debug_redisbloom(ctx, c);
     RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
-    reply_line(ctx,
-               "kind:%s size:%" PRIu64 " error:%g expansion:%" PRIu32 " missing:%" PRIu64,
-               c->kind->name, chain_items(c), c->error, c->expansion, c->missing);
+    reply_chain_facts(ctx, c);
     for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct layer *layer = &c->layers[i];
-        reply_line(ctx,
-                   "bytes:%" PRIu64 " probes:%u sectors:%u capacity:%" PRIu64
-                   " size:%" PRIu64 " ratio:%g model:%g",
-                   layer->bytes, layer->probes, layer->variant, layer->capacity,
-                   layer->items, layer->error, layer->parameter);
+        struct fact facts[KIND_FACTS_MAX];
+        reply_facts(ctx, NULL, facts, c->kind->layer_facts(c, &c->layers[i], facts));
     }
     return REDISMODULE_OK;
 }

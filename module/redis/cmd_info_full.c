@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "cmd_info.h"
 #include "core/estimate.h"
-#include "core/sizing.h"
 #include "diary.h"
 #include "node.h"
 #include "reply.h"
@@ -123,8 +122,8 @@ static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
     field_number(ctx, "Capacity", layer->capacity);
     field_number(ctx, "Items", layer->items);
     field_number(ctx, "Bytes", layer->bytes);
-    if (c->kind == &kind_lines)
-        field_number(ctx, "Lines", layer->bytes / LINE_BYTES);
+    if (c->kind->line_bytes)
+        field_number(ctx, "Lines", layer->bytes / c->kind->line_bytes);
     else
         field_nil(ctx, "Lines");
     field_rate(ctx, "Error share", layer->error);
@@ -147,7 +146,7 @@ static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     uint64_t items = chain_items(c);
     field_word(ctx, "Kind", c->kind->name);
     field_rate(ctx, "Error rate", c->error);
-    if (c->missing > 0)
+    if (chain_is_partial(c))
         field_nil(ctx, "Estimated error rate");
     else
         field_rate(ctx, "Estimated error rate", now.error);

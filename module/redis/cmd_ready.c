@@ -16,7 +16,7 @@
 static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
     if (!f) return BLOOM_NOT_FOUND;
     if (upstream_sent(ctx)) return BLOOM_OK;
-    if (f->live->missing > 0) return BLOOM_PARTIAL;
+    if (chain_is_partial(f->live)) return BLOOM_PARTIAL;
     bool declared = renew && f->standing.state == STATE_READY; /* an empty table */
     return chain_items(f->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
 }
@@ -36,7 +36,7 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
     if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
-    if (!vouch_is_meant(f, &vow)) {
+    if (!vouch_is_meant(f->live, &vow)) {
         upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
         return reply_ok(ctx);
     }

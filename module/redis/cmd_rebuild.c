@@ -23,7 +23,6 @@
 #include "core/codec.h"
 #include "diary.h"
 #include "find.h"
-#include "items.h"
 #include "make.h"
 #include "memory.h"
 #include "node.h"
@@ -58,7 +57,7 @@ static void write_token(uint64_t token, char text[TOKEN_DIGITS + 1]) {
 }
 
 static bool is_partial(const struct filter *f) {
-    return f->live->missing > 0 || (f->next && f->next->missing > 0);
+    return chain_is_partial(f->live) || (f->next && chain_is_partial(f->next));
 }
 
 /* May the one with the token in argv[3] go on? What the master did goes on. */
@@ -74,11 +73,11 @@ static enum bloom_status resume(const struct rebuild *r) {
 /* A rebuild that was interrupted makes room for another. */
 static enum bloom_status may_start(const struct rebuild *r) {
     if (!r->f) return BLOOM_OK;
-    if (r->f->live->missing > 0) return BLOOM_PARTIAL;
+    if (chain_is_partial(r->f->live)) return BLOOM_PARTIAL;
     if (!r->f->next) return BLOOM_OK;
     const struct standing *s = &r->f->standing;
     bool interrupted = answer_resume(r->f, s->rebuild_token) == BLOOM_INTERRUPTED;
-    return interrupted || r->f->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
+    return interrupted || chain_is_partial(r->f->next) ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
 /* Like the old generation, and large enough for what is in it. */
@@ -91,8 +90,8 @@ static struct wish wish_like(const struct chain *c) {
         .error = c->error,
         .capacity = (long long)capacity,
         .expansion = c->expansion,
-        .growth = c->kind == &kind_redisbloom ? (long long)c->parameter : c->expansion,
-        .tightening = c->kind == &kind_valkeybloom ? c->parameter : 0,
+        .growth = chain_growth(c),
+        .parameter = c->parameter,
     };
 }
 
@@ -168,7 +167,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
         codec_read_header(header, length, &memory_allocator, &f, follows, why);
     if (status < 0) return status;
     status = filter_take_arrays(f);
-    if (status >= 0 && f->live->missing > 0) {
+    if (status >= 0 && chain_is_partial(f->live)) {
         *why = "the new generation is not born";
         status = BLOOM_CORRUPT;
     }
@@ -273,17 +272,8 @@ static int check(struct rebuild *r) {
     enum bloom_status status = resume(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
-    struct filter next = {.live = r->f->next};
-    size_t n = (size_t)(r->argc - 4);
-    RedisModule_ReplyWithArray(r->ctx, (long)n);
-    for (size_t done = 0; done < n;) {
-        uint8_t maybe[ITEMS_BLOCK];
-        size_t block = n - done < ITEMS_BLOCK ? n - done : ITEMS_BLOCK;
-        ask_block(&next, r->argv + 4 + done, block, maybe);
-        for (size_t i = 0; i < block; i++)
-            reply_bool(r->ctx, maybe[i]);
-        done += block;
-    }
+    RedisModule_ReplyWithArray(r->ctx, r->argc - 4);
+    ask_each(r->ctx, r->f->next, r->argv + 4, (size_t)(r->argc - 4), NULL);
     return REDISMODULE_OK;
 }
 
@@ -303,9 +293,8 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
  * adds that came during the rebuild. If either differs, the rebuild here is another one or
  * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
-    struct filter next = {.live = r->f->next};
     long long received = replicated_count(&r->f->standing);
-    return r->followed ? received == count && vouch_is_meant(&next, vow)
+    return r->followed ? received == count && vouch_is_meant(r->f->next, vow)
                        : received >= count;
 }
 
@@ -381,7 +370,7 @@ static const struct {
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
  * BF.REBUILD key LOAD token [AT n] item [item ...]
  * BF.REBUILD key CHECK token item [item ...]
- * BF.REBUILD key COMMIT token count [EX seconds]
+ * BF.REBUILD key COMMIT token count [EX seconds | PXAT ms]
  * BF.REBUILD key ABORT [token] */
 int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return reply_wrong_arity(ctx);

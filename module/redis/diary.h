@@ -7,7 +7,8 @@
  *     last_load     BF.REBUILD LOAD                 BF.INFO FULL
  *     told_full     adding.c                        adding.c
  *     came,         losses.c                        losses.c
- *     unlinked
+ *     unlinked,
+ *     name
  *     rebuild_slot, stats.c                         stats.c
  *     counted_in
  *
@@ -34,6 +35,7 @@ struct diary {
     bool told_full;         /* the log has been told that it is over capacity */
     uint32_t came;          /* after which flush; 0: it isn't under a key */
     uint32_t unlinked;      /* when its key was taken away; 0: never */
+    char *name;             /* its key's, if it is ready, as the log shows it; or NULL */
     uint8_t rebuild_slot;   /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;    /* the era in which it was counted as ready; 0: it wasn't */
 };

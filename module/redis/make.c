@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "make.h"
 
+#include "advice.h"
 #include "change.h"
 #include "clock.h"
 #include "core/kind.h"
@@ -23,25 +24,24 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     return status;
 }
 
-/* Each kind has what is random about it, and nothing else. */
+/* The kind takes what it has of what is random. */
 static struct chain_spec spec_of(const struct wish *wish) {
+    struct {
+        struct secret seed[2];
+        uint64_t identity;
+    } random;
+    RedisModule_GetRandomBytes((unsigned char *)&random, sizeof random);
+    const struct secret *seed = wish->has_seed ? wish->seed : random.seed;
     struct chain_spec spec = {
         .kind = wish->kind,
         .error = wish->error,
         .expansion = (uint32_t)wish->expansion,
+        .growth = (uint32_t)wish->growth,
+        .secret = seed[0],
+        .secret2 = seed[1],
+        .identity = random.identity,
+        .parameter = wish->parameter,
     };
-    if (wish->kind == &kind_redisbloom) {
-        spec.parameter = (double)wish->growth;
-    } else if (wish->kind == &kind_valkeybloom) {
-        struct secret seed[2] = {wish->seed[0], wish->seed[1]};
-        if (!wish->has_seed) RedisModule_GetRandomBytes((unsigned char *)seed, sizeof seed);
-        spec.secret = seed[0];
-        spec.secret2 = seed[1];
-        spec.parameter = wish->tightening;
-    } else {
-        RedisModule_GetRandomBytes((unsigned char *)&spec.secret, sizeof spec.secret);
-        RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
-    }
     wish->kind->complete(&spec);
     return spec;
 }
@@ -87,6 +87,28 @@ enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
     return BLOOM_OK;
 }
 
+/* Layers from which on the log tells of growth: of each up to the second number, then of
+ * each that is a power of two, since a filter with EXPANSION 1 makes one after another. */
+#define MANY_LAYERS   3
+#define ALL_TOLD_TO   16
+#define TOLD_A_SECOND 10
+
+static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
+                           const struct filter *f, const struct chain *c) {
+    static struct pace pace;
+    char shown[SHOWN_MAX + 1];
+    uint32_t n = c->nlayers;
+    if (n < MANY_LAYERS || (n > ALL_TOLD_TO && (n & (n - 1)) != 0)) return;
+    if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND)) return;
+    RedisModule_Log(ctx, "notice",
+                    "The %sfilter %s has grown to %u layers, with %llu items: a question "
+                    "looks at each, and together they take more memory than one. Reserve "
+                    "%llu or more next time.",
+                    c == f->next ? "new generation of the " : "",
+                    server_printable(name, shown), n, (unsigned long long)chain_items(c),
+                    (unsigned long long)advice_round(chain_capacity(c)));
+}
+
 enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                              struct chain *c) {
     change_begin(f);
@@ -94,6 +116,7 @@ enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struc
     if (status >= 0) {
         stats_count(&stats_counters.growths, 1);
         replicate_growth(ctx, name, f, c);
+        tell_of_growth(ctx, name, f, c);
     }
     change_end(ctx, name, f);
     return status;

@@ -13,12 +13,9 @@ struct wish {
     long long capacity;
     long long expansion; /* 0: never grows */
     enum state state;
-
-    /* For foreign kinds: RedisBloom stores a growth even where NONSCALING forbids it;
-     * valkey-bloom has a ratio (0: its default) and a seed (else a random one). */
-    long long growth;
-    double tightening;
-    bool has_seed;
+    long long growth; /* the expansion that was asked for, also of one that never grows */
+    double parameter; /* the kind's own; 0: its default */
+    bool has_seed;    /* otherwise it gets a random one */
     struct secret seed[2];
 };
 

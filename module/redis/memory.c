@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "diary.h"
+#include "settings.h"
 
 /* From this size on pages are dropped instead of written or freed with the block:
  * below, the system calls cost more than they save. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "adrift.h"
+#include "arrivals.h"
 #include "beat.h"
 #include "clock.h"
-#include "config.h"
 #include "losses.h"
 #include "replicate.h"
 #include "stats.h"
@@ -113,24 +113,7 @@ static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t w
 
 /* ---- loading ---- */
 
-/* The loading that is under way. */
-static struct {
-    bool from_master;
-    int64_t oldest, newest; /* when filters in it were vouched for; 0: none was */
-} loading;
-
-static void tell_of_ready_filters(RedisModuleCtx *ctx) {
-    uint64_t n = stats_ready_filters();
-    if (n == 0 || loading.newest == 0) return;
-    RedisModule_Log(ctx, "notice",
-                    "%llu ready filters came from disk, vouched for %lld to %lld seconds "
-                    "ago: %s.",
-                    (unsigned long long)n, (long long)clock_seconds_since(loading.newest),
-                    (long long)clock_seconds_since(loading.oldest),
-                    settings.trust & DOUBT_RESTART
-                        ? "bf-trust has \"restart\", and they deny"
-                        : "they answer \"unknown\" until BF.READY or a rebuild");
-}
+static bool from_master; /* the loading that is under way */
 
 static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                        void *data) {
@@ -142,35 +125,28 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
     case REDISMODULE_SUBEVENT_LOADING_RDB_START:
     case REDISMODULE_SUBEVENT_LOADING_AOF_START:
     case REDISMODULE_SUBEVENT_LOADING_REPL_START:
-        loading.from_master = what == REDISMODULE_SUBEVENT_LOADING_REPL_START;
-        loading.oldest = loading.newest = 0;
+        from_master = what == REDISMODULE_SUBEVENT_LOADING_REPL_START;
+        arrivals_begin();
         look_at_role(ctx);
         beat_loading();
         adrift_loading();
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
-        if (loading.from_master) {
+        if (from_master) {
             trust_synced();
             break;
         }
         begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
         adrift_set(ctx, node.replica && !node_link_is_up());
-        tell_of_ready_filters(ctx);
+        arrivals_tell(ctx);
         break;
     }
 }
 
-void node_saw_vouching(const struct standing *s) {
-    if (s->state != STATE_READY) return;
-    if (loading.oldest == 0 || s->vouched_at < loading.oldest)
-        loading.oldest = s->vouched_at;
-    if (s->vouched_at > loading.newest) loading.newest = s->vouched_at;
-}
-
-void node_arrived(struct filter *f, bool restored) {
+void node_arrived(const RedisModuleString *name, struct filter *f, bool restored) {
     shield_arrive(&f->standing, clock_now(), node.era);
     if (restored) shield_dumped(&f->standing, f->next);
-    node_saw_vouching(&f->standing);
+    arrivals_saw(name, f);
 }
 
 /* ---- saving ---- */
@@ -200,6 +176,7 @@ static void on_tick(RedisModuleCtx *ctx, void *data) {
     look_at_role(ctx);
     beat_tick(ctx);
     trust_tick(ctx);
+    losses_tell(ctx);
     RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
 }
 

@@ -13,7 +13,7 @@
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
-#include "config.h"
+#include "settings.h"
 #include "core/filter.h"
 #include "server.h"
 
@@ -43,11 +43,9 @@ void node_promoted_upstream(void);
  * is in it by now is in doubt. */
 void node_came_from_old_file(void);
 
-/* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. */
-void node_arrived(struct filter *f, bool restored);
-
-/* The log says when those that came from the disk were vouched for. */
-void node_saw_vouching(const struct standing *s);
+/* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. name
+ * may be NULL. */
+void node_arrived(const RedisModuleString *name, struct filter *f, bool restored);
 
 /* Whether what is being saved is a file or a full sync, not a DUMP. */
 bool node_is_saving(void);

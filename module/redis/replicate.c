@@ -2,9 +2,9 @@
 #include "replicate.h"
 
 #include "args.h"
-#include "config.h"
 #include "core/codec.h"
 #include "node.h"
+#include "settings.h"
 #include "type.h"
 #include "upstream.h"
 #include "vouch.h"

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "clock.h"
-#include "config.h"
 #include "diary.h"
 #include "losses.h"
 #include "node.h"
+#include "settings.h"
 #include "trust.h"
 #include "version.h"
 
@@ -18,7 +18,7 @@ static counter filters, bytes, items, layers, rebuilds;
 
 /* Filters by kind, at the kind's id, and by state; those of later versions go last. */
 #define STATES 4
-static counter of_kind[KIND_IDS], of_state[STATES];
+static counter of_kind[UINT8_MAX + 1], of_state[STATES];
 
 /* Ready filters that were vouched for in this era, which has a number. A filter that is
  * freed on another thread may be taken off when its era has just ended: then it is taken
@@ -174,10 +174,8 @@ static void show_filters(RedisModuleInfoCtx *ctx) {
     static const char *const states[STATES] = {"plain", "loading", "ready",
                                                "later_version"};
     show(ctx, "filters", value_of(&filters));
-    for (unsigned id = 0; id < KIND_IDS; id++) {
-        const struct kind *kind = kind_by_id(id);
-        if (kind) show_of(ctx, "filters", kind->name, &of_kind[id]);
-    }
+    for (size_t i = 0; i < KINDS; i++)
+        show_of(ctx, "filters", kinds[i]->name, &of_kind[kinds[i]->id]);
     for (unsigned i = 0; i < STATES; i++)
         show_of(ctx, "filters", states[i], &of_state[i]);
     show(ctx, "filters_ready_undoubted", value_of(&current[atomic_load(&era) & 1]));

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "beat.h"
-#include "config.h"
 #include "find.h"
 #include "node.h"
+#include "settings.h"
 #include "stats.h"
 
 enum warning {

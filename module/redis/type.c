@@ -8,7 +8,20 @@
 #include "stats.h"
 #include "upstream.h"
 
-RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
+RedisModuleType *bloom_type;
+
+/* The types of products, whose forms have no room for what is ours. */
+static struct {
+    RedisModuleType *(*register_it)(RedisModuleCtx *ctx);
+    const struct kind *kind;
+    bool (*fits)(const struct chain *c); /* NULL: every chain of the kind */
+    RedisModuleType *type;
+} products[] = {
+    {redisbloom_type_register, &kind_redisbloom, NULL, NULL},
+    {valkeybloom_type_register, &kind_valkeybloom, valkeybloom_fits, NULL},
+};
+
+#define PRODUCTS (sizeof products / sizeof *products)
 
 /* Freeing more than this many "elements" is worth a background thread: the servers
  * compare free_effort with 64. Each piece of an array of this size counts as one. */
@@ -22,8 +35,9 @@ RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
 void *type_arrived(RedisModuleIO *rdb, struct filter *f) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
-    node_arrived(f, !loading);
-    losses_came(f);
+    const RedisModuleString *name = RedisModule_GetKeyNameFromIO(rdb);
+    node_arrived(name, f, !loading);
+    losses_came(name, f);
     stats_filter_came(f);
     return f;
 }
@@ -88,7 +102,7 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
         return NULL;
     }
     c->identity = identity_of_copy(c, to);
-    losses_came(new);
+    losses_came(to, new);
     stats_filter_came(new);
     return new;
 }
@@ -148,7 +162,7 @@ static void digest(RedisModuleDigest *digest, void *value) {
     RedisModule_DigestEndSequence(digest);
 }
 
-/* ---- the three of them ---- */
+/* ---- all of them ---- */
 
 RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding_version,
                              RedisModuleTypeMethods own) {
@@ -171,20 +185,26 @@ RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding
 
 int type_register(RedisModuleCtx *ctx) {
     bloom_type = bulwark_type_register(ctx);
-    redisbloom_type = redisbloom_type_register(ctx);
-    valkeybloom_type = valkeybloom_type_register(ctx);
-    return bloom_type && redisbloom_type && valkeybloom_type ? REDISMODULE_OK
-                                                             : REDISMODULE_ERR;
+    bool all = bloom_type;
+    for (size_t i = 0; i < PRODUCTS; i++) {
+        products[i].type = products[i].register_it(ctx);
+        all = all && products[i].type;
+    }
+    return all ? REDISMODULE_OK : REDISMODULE_ERR;
 }
 
 bool type_is_ours(const RedisModuleType *type) {
-    return type == bloom_type || type == redisbloom_type || type == valkeybloom_type;
+    bool ours = type == bloom_type;
+    for (size_t i = 0; i < PRODUCTS; i++)
+        ours = ours || type == products[i].type;
+    return ours;
 }
 
 RedisModuleType *type_for(const struct filter *f) {
     const struct chain *c = f->live;
-    if (!filter_is_plain(f) || c->missing > 0) return bloom_type;
-    if (c->kind == &kind_redisbloom) return redisbloom_type;
-    if (c->kind == &kind_valkeybloom && valkeybloom_fits(c)) return valkeybloom_type;
+    if (!filter_is_plain(f) || chain_is_partial(c)) return bloom_type;
+    for (size_t i = 0; i < PRODUCTS; i++)
+        if (products[i].kind == c->kind && (!products[i].fits || products[i].fits(c)))
+            return products[i].type;
     return bloom_type;
 }

@@ -6,7 +6,8 @@
  *     bloomfltr   valkey-bloom's   type_valkeybloom.c   kind valkeybloom
  *
  * A filter of a foreign kind lives under the foreign type while that one's form has
- * room for all that it is: plain, complete, and nothing else. All values are alike in
+ * room for all that it is: plain, complete, and nothing else. A kind without a type here
+ * is stored under ours. All values are alike in
  * memory; the types differ in how they are written and read only, and type.c has what
  * is the same for all. */
 #ifndef BULWARK_TYPE_H
@@ -15,11 +16,11 @@
 #include "core/codec.h"
 #include "server.h"
 
-extern RedisModuleType *bloom_type, *redisbloom_type, *valkeybloom_type;
+extern RedisModuleType *bloom_type;
 
 int type_register(RedisModuleCtx *ctx);
 
-/* Is it one of the three? */
+/* Is it one of them? */
 bool type_is_ours(const RedisModuleType *type);
 
 /* The type that the filter belongs under, as it is. */
@@ -29,7 +30,7 @@ RedisModuleType *type_for(const struct filter *f);
  * in doubt by the time of the call. */
 unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length);
 
-/* ---- what the three have in common, for type*.c ---- */
+/* ---- what they have in common, for type*.c ---- */
 
 /* Registers a type. Its own methods are rdb_load, rdb_save and aof_rewrite; the others
  * are the same for all. NULL if the server has that name already. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* type_redisbloom.c - "MBbloom--": filters as RedisBloom stores them.
  *
- * The fields and their order are in core/kinds/redisbloom/redisbloom_codec.h. A bitmap is one string: the
- * buffer that the server reads it into becomes the layer's array, so that it isn't
- * there twice. */
+ * The fields and their order are in core/kinds/redisbloom/redisbloom_codec.h. A bitmap is
+ * one string: the buffer that the server reads it into becomes the layer's array, so that
+ * it isn't there twice. */
 #include "core/kinds/redisbloom/redisbloom.h"
 #include "core/kinds/redisbloom/redisbloom_codec.h"
 #include "memory.h"

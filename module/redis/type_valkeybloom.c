@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* type_valkeybloom.c - "bloomfltr": filters as valkey-bloom stores them.
  *
- * The fields and their order are in core/kinds/valkeybloom/valkeybloom_codec.h. A layer is one string, its
- * header and its bitmap: the buffer that the server reads it into becomes the layer's
- * array, the bitmap moved to its front. */
+ * The fields and their order are in core/kinds/valkeybloom/valkeybloom_codec.h. A layer is
+ * one string, its header and its bitmap: the buffer that the server reads it into becomes
+ * the layer's array, the bitmap moved to its front. */
 #include <string.h>
 
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arrivals.h"
 #include "change.h"
 #include "clock.h"
 #include "eviction.h"
+#include "losses.h"
 #include "node.h"
 #include "replicate.h"
 #include "upstream.h"
@@ -15,20 +17,24 @@
 void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                const struct vow *vow) {
     shield_vouch(&f->standing, vow->now, vow->lease, clock_now(), node.era);
+    losses_named(name, f);
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING)
-        node_saw_vouching(&f->standing);
+        arrivals_saw(name, f);
     else if (!upstream_sent(ctx))
         eviction_warn(ctx, name);
 }
 
-void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]) {
-    snprintf(name, VOUCH_NAME_MAX, "%016" PRIx64 ":%" PRIu64, f->live->identity,
-             chain_items(f->live));
+static void write_name(const struct chain *c, char name[VOUCH_NAME_MAX]) {
+    snprintf(name, VOUCH_NAME_MAX, "%016" PRIx64 ":%" PRIu64, c->identity, chain_items(c));
 }
 
-bool vouch_is_meant(const struct filter *f, const struct vow *vow) {
+void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]) {
+    write_name(f->live, name);
+}
+
+bool vouch_is_meant(const struct chain *c, const struct vow *vow) {
     char name[VOUCH_NAME_MAX];
-    vouch_name(f, name);
+    write_name(c, name);
     return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), name) == 0;
 }
 

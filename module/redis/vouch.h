@@ -23,7 +23,7 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
  * vouches for: it may have evicted its own, and made another of the next add. */
 #define VOUCH_NAME_MAX 48
 void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]);
-bool vouch_is_meant(const struct filter *f, const struct vow *vow);
+bool vouch_is_meant(const struct chain *c, const struct vow *vow);
 
 /* Nothing is denied until somebody vouches; replicas are told. False if that was so
  * already: then they are told only if all is sent (node.h). */

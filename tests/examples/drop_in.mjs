@@ -51,6 +51,10 @@ for (const RESP of [2, 3]) {
   }
   expect('scanDump, loadChunk', await bf.mExists('copy', ['a', 'b', 'c']), [true, true, false])
 
+  await bf.reserve('small', 0.01, 1, { NONSCALING: true })
+  const [, refused] = await bf.mAdd('small', ['a', 'b'])
+  expect('a refused item: false in RESP2, an error in RESP3', refused instanceof Error || refused, RESP === 3)
+
   const again = await bf.reserve('seen', 0.001, 1).catch(error => error.message)
   expect('reserve, again', again, 'ERR item exists')
   if (RESP === 3) await client.sendCommand(['SHUTDOWN', 'NOSAVE']).catch(() => {})

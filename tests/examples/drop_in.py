@@ -40,6 +40,11 @@ for piece in pieces:
     r.bf().loadchunk("copy", *piece)
 expect("scandump, loadchunk", r.bf().mexists("copy", "a", "b", "c"), [1, 1, 0])
 
+r.bf().create("small", 0.01, 1, noScale=True)
+added, refused = r.bf().madd("small", "a", "b")
+expect("a refused item is an error in the list, and not raised",
+       (added, type(refused)), (1, redis.ResponseError))
+
 try:
     r.bf().create("seen", 0.001, 1)
     sys.exit("a filter was made twice")

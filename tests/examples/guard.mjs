@@ -47,7 +47,7 @@ async function read (id) {
   const row = word === 'maybe'
     ? await database.find(id)
     : await limiter.run(() => database.find(id)) // as many at once as the database can bear
-  await cache.set(`user:${id}`, row ?? '-', { NX: true, EX: row ? 60 : 3 }).catch(() => {})
+  await cache.set(`user:${id}`, row ?? '-', { NX: true, EX: row === null ? 3 : 60 }).catch(() => {})
   return row
 }
 // [/read]

@@ -96,8 +96,9 @@ def read(id):
 
 
 def remember(id, row):
+    value, seconds = ("-", 3) if row is None else (row, 60)
     try:  # NX: a value that a writer has put there is newer
-        r.set(f"user:{id}", row or "-", nx=True, ex=60 if row else 3)
+        r.set(f"user:{id}", value, nx=True, ex=seconds)
     except redis.RedisError:
         pass
 # [/read]
@@ -181,6 +182,12 @@ write("9001", stored("new"))
 expect_read("a row that was just written", "9001", stored("new"), 0, 0)
 r.delete("user:9001")
 expect_read("... and is no longer cached", "9001", stored("new"), 1, 0)
+
+write("9002", stored(""))
+r.delete("user:9002")
+expect_read("an empty row is a row", "9002", stored(""), 1, 0)
+expect_read("... also in the cache", "9002", stored(""), 0, 0)
+expect("... for its full time", r.ttl("user:9002") > 3, True)
 
 del database.rows["7"]
 r.delete("user:7")

@@ -121,7 +121,7 @@ static void look_at(struct chain *c, bool has_arrays) {
         MUST(chain_flaw(c) == NULL);
         if (c->kind == &kind_redisbloom) header_must_come_back(c);
         if (c->kind == &kind_valkeybloom) data_must_come_back(c);
-        if (c->missing == 0) must_grow_well(c);
+        if (!chain_is_partial(c)) must_grow_well(c);
         must_hold_items(c);
         must_have_an_estimate(c);
     }
@@ -348,10 +348,10 @@ static void put_double(double v) {
 
 static struct chain *chain_of(const struct kind *kind, uint32_t expansion,
                               unsigned layers) {
-    struct chain_spec spec = {.kind = kind, .error = 0.02, .expansion = expansion};
+    struct chain_spec spec = {
+        .kind = kind, .error = 0.02, .expansion = expansion, .growth = expansion};
     struct chain *c;
     struct layer plan;
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
     spec.secret2.k1 = kind == &kind_valkeybloom;
     kind->complete(&spec);
     if (chain_new(&spec, &fuzz_memory, &c) < 0) abort();

@@ -18,16 +18,14 @@
 #include "kinds/redisbloom/redisbloom.h"
 #include "random.h"
 #include "sizing.h"
+#include "textbook.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const struct kind *const kinds[] = {&kind_lines, &kind_redisbloom,
-                                           &kind_valkeybloom};
-
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
+    struct chain_spec spec = {
+        .kind = kind, .error = error, .expansion = expansion, .growth = expansion};
     if (kind != &kind_redisbloom)
         spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)
@@ -381,7 +379,7 @@ static double model_error(const struct layer *layer, const struct kind *kind,
                           uint64_t items) {
     struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
-    return sizing_textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
+    return textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
 }
 
 /* Foreign kinds make all places of two hashes. A stranger whose hashes come out as a

@@ -6,7 +6,7 @@
 #include "kinds/redisbloom/redisbloom_codec.h"
 #include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "kinds/redisbloom/redisbloom.h"
-#include "sizing.h"
+#include "real.h"
 #include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
@@ -19,12 +19,12 @@
 
 static struct chain_spec foreign_spec(const struct kind *kind, double error,
                                       uint32_t expansion) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = expansion};
-    if (kind == &kind_redisbloom) spec.parameter = expansion;
-    if (kind == &kind_valkeybloom) {
-        spec.secret = (struct secret){random_u64(), random_u64()};
-        spec.secret2 = (struct secret){random_u64(), random_u64()};
-    }
+    struct chain_spec spec = {.kind = kind,
+                              .error = error,
+                              .expansion = expansion,
+                              .growth = expansion,
+                              .secret = {random_u64(), random_u64()},
+                              .secret2 = {random_u64(), random_u64()}};
     kind->complete(&spec);
     return spec;
 }
@@ -83,7 +83,7 @@ TEST(sizes_do_not_depend_on_whose_logarithm_it_is) {
         for (int digits = 1000; digits < 10000; digits += 7) {
             double error = digits / 1000.0 * pow(10, -power);
             for (int layer = 0; layer < 20; layer++, error *= 0.5) {
-                double ours = -(sizing_log(error) / 0.480453013918201);
+                double ours = -(real_log(error) / 0.480453013918201);
                 double theirs = -(log(error) / 0.480453013918201);
                 uint64_t capacity = 1 + random_below(UINT64_C(1) << 36);
                 asked++;

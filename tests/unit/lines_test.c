@@ -60,14 +60,6 @@ static unsigned count_bits(const unsigned char *bytes, uint64_t n) {
 
 /* ---- which bits ---- */
 
-TEST(the_kind_is_known_by_its_number_and_its_name) {
-    CHECK(kind_by_id(1) == &kind_lines);
-    CHECK(kind_by_name("lines") == &kind_lines);
-    CHECK(kind_by_id(0) == NULL && kind_by_id(4) == NULL && kind_by_id(256 + 1) == NULL);
-    CHECK(kind_by_name("") == NULL && kind_by_name("line") == NULL);
-    CHECK(kind_by_name("LINES") == NULL);
-}
-
 TEST(an_item_is_its_siphash) {
     struct chain c = {.secret = {random_u64(), random_u64()}};
     struct batch b;

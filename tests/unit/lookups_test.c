@@ -6,11 +6,11 @@
 
 #include "chains.h"
 #include "check.h"
-#include "kinds/redisbloom/redisbloom_codec.h"
-#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "dumps.h"
 #include "kinds/redisbloom/redisbloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
 #include "kinds/valkeybloom/valkeybloom.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -28,8 +28,7 @@ static uint64_t lookups(const struct chain *c) {
 /* With its first layer of kind redisbloom the chain has come from a file, where any rate
  * may be. */
 static struct chain *first_layer(const struct kind *kind, double error, uint64_t capacity) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = 1};
-    if (kind == &kind_redisbloom) spec.parameter = 1;
+    struct chain_spec spec = {.kind = kind, .error = error, .expansion = 1, .growth = 1};
     kind->complete(&spec);
     struct chain *c = chain_made(counting_memory(), &spec, capacity);
     if (kind != &kind_redisbloom) return c;
@@ -51,14 +50,14 @@ static enum bloom_status grow_to_the_end(struct chain *c) {
 }
 
 TEST(a_chain_that_halves_its_error_grows_until_no_rate_is_left) {
-    static const struct kind *const kinds[] = {&kind_redisbloom, &kind_valkeybloom};
+    static const struct kind *const halving[] = {&kind_redisbloom, &kind_valkeybloom};
     static const double errors[] = {0x1.fffffffffffffp-1, 0.75, 0.5, 0.25, 0.01, 1e-9};
     uint64_t most = 0;
-    for (size_t k = 0; k < COUNT(kinds); k++)
+    for (size_t k = 0; k < COUNT(halving); k++)
         for (size_t e = 0; e < COUNT(errors); e++)
             for (uint64_t capacity = 1; capacity <= 20; capacity += 19) {
-                struct chain *c = first_layer(kinds[k], errors[e], capacity);
-                test_case("%s, %g, %u items", kinds[k]->name, errors[e],
+                struct chain *c = first_layer(halving[k], errors[e], capacity);
+                test_case("%s, %g, %u items", halving[k]->name, errors[e],
                           (unsigned)capacity);
                 CHECK_INT(grow_to_the_end(c), BLOOM_RATE_TOO_SMALL);
                 CHECK(c->nlayers > 1000);
@@ -123,15 +122,15 @@ static struct chain just_too_slow(const struct kind *kind) {
 }
 
 TEST(a_header_of_a_slow_filter_is_refused) {
-    static const struct kind *const kinds[] = {&kind_redisbloom, &kind_valkeybloom};
-    for (size_t k = 0; k < COUNT(kinds); k++)
+    static const struct kind *const halving[] = {&kind_redisbloom, &kind_valkeybloom};
+    for (size_t k = 0; k < COUNT(halving); k++)
         for (int most = 0; most < 2; most++) {
-            struct chain c = most ? forged(kinds[k]) : just_too_slow(kinds[k]);
+            struct chain c = most ? forged(halving[k]) : just_too_slow(halving[k]);
             struct filter slow = {.live = &c}, *f;
             struct record header = header_of(&slow, CODEC_STORED);
             uint64_t follows[2];
             const char *why;
-            test_case("%s, %u layers", kinds[k]->name, c.nlayers);
+            test_case("%s, %u layers", halving[k]->name, c.nlayers);
             CHECK_INT(codec_read_header(header.bytes, header.length, counting_memory(), &f,
                                         follows, &why),
                       BLOOM_CORRUPT);

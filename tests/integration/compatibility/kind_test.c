@@ -59,8 +59,8 @@ TEST(bf_kind_can_be_changed_at_run_time) {
 }
 
 TEST(a_bad_bf_kind_is_refused_at_start) {
-    CHECK(
-        text_matches(server_refusal(.module_args = "bf-kind cuckoo"), "*bad module arg*"));
+    CHECK(text_matches(server_refusal(.module_args = "bf-kind cuckoo"),
+                       "*must be one of lines, *redisbloom*"));
 }
 
 /* -------------------------------------------------------------------------

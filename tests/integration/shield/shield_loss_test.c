@@ -107,6 +107,78 @@ TEST(info_tells_how_ready_filters_were_lost) {
     expect_losses(c, 1, 1, 3, 3);
 }
 
+static void expect_told(struct server *s, const char *words) {
+    test_case("%s", words);
+    WAIT_UNTIL(strstr(server_log(s), words) != NULL);
+}
+
+TEST(the_log_names_a_ready_filter_that_is_lost) {
+    needs(602, "unlinking");
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    evict(c);
+    expect_told(s, "The ready filter k was evicted: ");
+
+    make_ready(c, "short-lived");
+    expect(c, "1", "PEXPIRE", "short-lived", "10");
+    WAIT_UNTIL(call_int(c, "EXISTS", "short-lived") == 0);
+    expect_told(s, "The ready filter short-lived has expired: ");
+
+    make_ready(c, "before");
+    expect(c, "OK", "RENAME", "before", "after");
+    expect(c, "1", "DEL", "after");
+    expect_told(s, "The ready filter after was deleted: ");
+
+    expect(c, "OK", "BF.RESERVE", "at birth", "0.01", "100", "READY");
+    expect(c, "OK", "FLUSHALL");
+    expect_told(s, "The ready filter at birth was flushed: ");
+}
+
+/* Flushed in the background, too, and where the filter came from a file. */
+TEST(the_log_names_one_of_many_that_are_lost) {
+    needs(602, "unlinking");
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    expect(c, "OK", "SAVE");
+    c = restart_with(s, NULL);
+    expect(c, "OK", "FLUSHDB", "ASYNC");
+    expect_told(s, "The ready filter k was flushed: ");
+
+    for (int i = 0; i < 50; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "many %d", i);
+        make_ready(c, key);
+    }
+    expect(c, "OK", "FLUSHALL");
+    expect_told(s, " ready filters are lost (0 evicted, 0 expired, 0 deleted, ");
+    expect_told(s, " flushed), many ");
+}
+
+TEST(the_log_tells_of_no_loss_that_is_none) {
+    needs(602, "unlinking");
+    struct server *s = server_start(.config = AOF_BY_COMMAND);
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    expect(c, "OK", "DEBUG", "RELOAD");
+    expect(c, "OK", "RENAME", "k", "renamed");
+    expect(c, "1", "BF.ADD", "plain", "anna");
+    expect(c, "1", "DEL", "plain");
+    make_ready(c, "last");
+    expect(c, "1", "DEL", "last");
+    expect_told(s, "The ready filter last was deleted");
+    CHECK(strstr(server_log(s), "flushed") == NULL);
+    CHECK(strstr(server_log(s), "lost") == NULL);
+
+    size_t before = strlen(server_log(s));
+    c = restart_with(s, NULL);
+    make_ready(c, "marker");
+    expect(c, "1", "DEL", "marker");
+    expect_told(s, "The ready filter marker was deleted");
+    CHECK(strstr(server_log(s) + before, "The ready filter last") == NULL);
+}
+
 TEST(what_is_not_lost_is_not_counted) {
     needs(602, "unlinking");
     redisContext *c = client(server_start());

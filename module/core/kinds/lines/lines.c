@@ -22,9 +22,12 @@
  * A layer's probes are m, its variant is s, and its parameter the model error: the one
  * expected at capacity, at or under the layer's share. A chain has no variant and no
  * parameter. */
+#include <string.h>
+
 #include "bytes.h"
 #include "chain.h"
 #include "lines_loops.h"
+#include "real.h"
 
 #define PROBES_MAX 4
 
@@ -112,7 +115,7 @@ static double lines_pass(const struct layer *layer, const unsigned char *part,
     double sum = 0;
     for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
         sum += (double)ways_to_pass(part + at, sectors_of(layer));
-    return sum / sizing_power(512 / sectors_of(layer), sectors_of(layer)) /
+    return sum / real_power(512 / sectors_of(layer), sectors_of(layer)) /
            (double)(bytes / LINE_BYTES);
 }
 
@@ -128,7 +131,9 @@ static double share(uint32_t i) {
 }
 
 static void lines_complete(struct chain_spec *spec) {
-    (void)spec;
+    spec->secret2 = (struct secret){0, 0};
+    spec->parameter = 0;
+    spec->variant = 0;
 }
 
 static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
@@ -173,12 +178,30 @@ static const char *lines_flaw(const struct layer *layer) {
     return NULL;
 }
 
+static size_t lines_facts(const struct chain *c, const struct layer *layer,
+                          struct fact *out) {
+    (void)c;
+    const struct fact facts[] = {
+        {"bytes", FACT_COUNT, .count = layer->bytes},
+        {"probes", FACT_COUNT, .count = layer->probes},
+        {"sectors", FACT_COUNT, .count = sectors_of(layer)},
+        {"capacity", FACT_COUNT, .count = layer->capacity},
+        {"size", FACT_COUNT, .count = layer->items},
+        {"ratio", FACT_RATE, .rate = layer->error},
+        {"model", FACT_RATE, .rate = model_error_of(layer)},
+    };
+    _Static_assert(sizeof facts <= KIND_FACTS_MAX * sizeof *facts, "kind.h");
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts / sizeof *facts;
+}
+
 const struct kind kind_lines = {
     .name = "lines",
     .id = 1,
     .layers_max = CHAIN_LONG + 64,
     .expansion_max = CHAIN_EXPANSION_MAX,
     .doubles_from = CHAIN_LONG,
+    .line_bytes = LINE_BYTES,
     .complete = lines_complete,
     .plan = lines_plan,
     .chain_flaw = lines_chain_flaw,
@@ -189,4 +212,5 @@ const struct kind kind_lines = {
     .add = lines_add,
     .add_many = lines_add_many,
     .pass = lines_pass,
+    .layer_facts = lines_facts,
 };

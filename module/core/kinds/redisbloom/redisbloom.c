@@ -19,13 +19,16 @@
  * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
  * the growth as it was stored (2 even where NONSCALING forbids it); a layer's variant holds
  * n2, or 0, and its parameter RedisBloom's bits per item, exactly as they were stored. */
-#include "kind.h"
+#include "redisbloom.h"
+
+#include <string.h>
 
 #include "chain.h"
+#include "kind.h"
 #include "kinds/flat.h"
 #include "murmur.h"
-#include "redisbloom.h"
-#include "sizing.h"
+#include "redisbloom_codec.h"
+#include "real.h"
 
 #define SEED_64 UINT64_C(0xc6a4a7935bd1e995)
 #define SEED_32 UINT32_C(0x9747b28c)
@@ -86,6 +89,13 @@ static void redisbloom_complete(struct chain_spec *spec) {
     if (spec->error > ERROR_MAX) spec->error = ERROR_MAX;
     spec->variant = REDISBLOOM_NOT_ROUNDED | REDISBLOOM_HASH_64;
     if (spec->expansion == 0) spec->variant |= REDISBLOOM_NONSCALING;
+    spec->parameter = spec->growth;
+    spec->secret = spec->secret2 = (struct secret){0, 0};
+    spec->identity = 0;
+}
+
+static uint32_t redisbloom_growth(const struct chain *c) {
+    return (uint32_t)c->parameter;
 }
 
 /* The smallest whole number that isn't below v, for v in [0, 2^62). */
@@ -121,7 +131,7 @@ static enum bloom_status redisbloom_plan(const struct chain *c, uint64_t capacit
                                          struct layer *out) {
     double error = error_of_next(c);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL; /* halved until nothing is left */
-    double per_item = -(sizing_log(error) / LN2_SQUARED);
+    double per_item = -(real_log(error) / LN2_SQUARED);
     double bits = (double)capacity * per_item;
     if (!(bits < too_many_bits)) return BLOOM_TOO_BIG;
 
@@ -171,6 +181,36 @@ static uint64_t redisbloom_size(const struct chain *c) {
     return 32 + UINT64_C(64) * c->nlayers + chain_bytes(c);
 }
 
+/* ---- as RedisBloom prints them: its users' tests look at that ---- */
+
+static size_t redisbloom_chain_facts(const struct chain *c, struct fact *out) {
+    out[0] = (struct fact){"size", FACT_COUNT, .count = chain_items(c)};
+    return 1;
+}
+
+static size_t redisbloom_layer_facts(const struct chain *c, const struct layer *layer,
+                                     struct fact *out) {
+    const struct fact facts[] = {
+        {"bytes", FACT_COUNT, .count = layer->bytes},
+        {"bits", FACT_COUNT, .count = redisbloom_bits(layer)},
+        {"hashes", FACT_COUNT, .count = layer->probes},
+        {"hashwidth", FACT_COUNT, .count = c->variant & REDISBLOOM_HASH_64 ? 64 : 32},
+        {"capacity", FACT_COUNT, .count = layer->capacity},
+        {"size", FACT_COUNT, .count = layer->items},
+        {"ratio", FACT_RATE, .rate = layer->error},
+    };
+    _Static_assert(sizeof facts <= KIND_FACTS_MAX * sizeof *facts, "kind.h");
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts / sizeof *facts;
+}
+
+static const struct kind_records redisbloom_records = {
+    .header_length = redisbloom_header_length,
+    .write_header = redisbloom_write_header,
+    .read_header = redisbloom_read_header,
+    .read_chunk = redisbloom_read_chunk,
+};
+
 const struct kind kind_redisbloom = {
     .name = "redisbloom",
     .id = 2,
@@ -178,6 +218,7 @@ const struct kind kind_redisbloom = {
     .layers_max = 1100, /* the error is halved for each, and 2^-1074 is the last there is */
     .expansion_max = UINT32_MAX,
     .complete = redisbloom_complete,
+    .growth = redisbloom_growth,
     .plan = redisbloom_plan,
     .chain_flaw = redisbloom_chain_flaw,
     .flaw = redisbloom_flaw,
@@ -187,4 +228,7 @@ const struct kind kind_redisbloom = {
     .add = redisbloom_add,
     .places = redisbloom_bits,
     .size = redisbloom_size,
+    .chain_facts = redisbloom_chain_facts,
+    .layer_facts = redisbloom_layer_facts,
+    .records = &redisbloom_records,
 };

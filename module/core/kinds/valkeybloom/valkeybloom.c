@@ -16,12 +16,14 @@
  * What the fields mean here: a chain's two secrets are the halves of the seed, its
  * identity follows from them, its variant tells whether the seed is random, and its
  * parameter is the tightening ratio. A layer's parameter is its error once more. */
-#include "kind.h"
+#include "valkeybloom.h"
+
+#include <string.h>
 
 #include "chain.h"
+#include "kind.h"
 #include "kinds/flat.h"
-#include "sizing.h"
-#include "valkeybloom.h"
+#include "real.h"
 
 #define LN2 0.693147180559945309417
 
@@ -86,14 +88,14 @@ static void valkeybloom_complete(struct chain_spec *spec) {
 /* ---- sizing ---- */
 
 double valkeybloom_error(const struct chain *c, uint32_t layer) {
-    return c->error * sizing_power(c->parameter, layer);
+    return c->error * real_power(c->parameter, layer);
 }
 
 static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capacity,
                                           struct layer *out) {
     double error = valkeybloom_error(c, c->nlayers);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL;
-    double bytes = (double)capacity * sizing_log(error) / (-8 * (LN2 * LN2));
+    double bytes = (double)capacity * real_log(error) / (-8 * (LN2 * LN2));
     if (!(bytes < (double)(CHAIN_TOTAL_MAX / 8))) return BLOOM_TOO_BIG;
 
     uint64_t whole = (uint64_t)bytes;
@@ -139,6 +141,23 @@ static const char *valkeybloom_flaw(const struct layer *layer) {
     return NULL;
 }
 
+static size_t valkeybloom_facts(const struct chain *c, const struct layer *layer,
+                                struct fact *out) {
+    (void)c;
+    const struct fact facts[] = {
+        {"bytes", FACT_COUNT, .count = layer->bytes},
+        {"probes", FACT_COUNT, .count = layer->probes},
+        {"sectors", FACT_COUNT, .count = layer->variant},
+        {"capacity", FACT_COUNT, .count = layer->capacity},
+        {"size", FACT_COUNT, .count = layer->items},
+        {"ratio", FACT_RATE, .rate = layer->error},
+        {"model", FACT_RATE, .rate = layer->parameter},
+    };
+    _Static_assert(sizeof facts <= KIND_FACTS_MAX * sizeof *facts, "kind.h");
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts / sizeof *facts;
+}
+
 const struct kind kind_valkeybloom = {
     .name = "valkeybloom",
     .id = 3,
@@ -153,4 +172,5 @@ const struct kind kind_valkeybloom = {
     .prefetch = valkeybloom_prefetch,
     .ask = valkeybloom_ask,
     .add = valkeybloom_add,
+    .layer_facts = valkeybloom_facts,
 };
