@@ -34,9 +34,8 @@ announce() { # seconds name target...
     printf '%4d s  %s\n' "$1" "$2"
 }
 
-count() { # the number before a word in the last line of a log that counts, or nothing
-    grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1 |
-        sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
+count() { # the number before a word in a stage's last line that counts, or nothing
+    echo "$last" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
 }
 
 run() { # seconds name target...
@@ -47,13 +46,14 @@ run() { # seconds name target...
     began=$(date +%s)
     make -s -j "$(nproc)" "$@" >"$log" 2>&1
     code=$?
-    p=$(count passed "$log") f=$(count failed "$log") s=$(count skipped "$log")
+    last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+    p=$(count passed) f=$(count failed) s=$(count skipped)
     if [ -z "$p" ] || { [ $code -ne 0 ] && [ "${f:-0}" -eq 0 ]; }; then
         f=$((${f:-0} + 1))
     fi
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
     if [ "${f:-0}" -gt 0 ]; then cat "$log"; else grep 'warning:' "$log"; fi
-    printf '%s  (%d s)\n' "$(tail -n 1 "$log")" $(($(date +%s) - began))
+    printf '%s  (%d s)\n' "${last:-It ended without a word.}" $(($(date +%s) - began))
 }
 
 # The compilers' warnings and errors are all that is seen of it.
