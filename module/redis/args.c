@@ -340,7 +340,7 @@ bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
     if (l.at == argc && !without_items) return reply_wrong_arity(ctx), false;
 
-    insert->create = !(l.seen & BIT(NOCREATE));
+    insert->may_make = !(l.seen & BIT(NOCREATE));
     insert->first_item = l.at;
     return settle_expansion(&l);
 }

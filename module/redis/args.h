@@ -44,7 +44,7 @@ bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
  * at all. */
 struct insert {
     struct wish wish;
-    bool create;
+    bool may_make;  /* a filter, if there is none */
     int first_item; /* its index in argv */
 };
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
