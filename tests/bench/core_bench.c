@@ -13,6 +13,7 @@
 #include "bench.h"
 #include "bloom.h"
 #include "bytes.h"
+#include "textbook.h"
 
 /* Items of so many questions are made at a time, outside of what is measured. */
 #define SLICE 4000
@@ -249,7 +250,7 @@ static double measured_error(struct bed *b, uint64_t questions) {
 
 static void show(const struct bed *b, double error, FILE *times, FILE *filters) {
     double bits = 8 * (double)chain_bytes(b->chain) / (double)b->inside;
-    double textbook = sizing_textbook_bits_per_item(b->error);
+    double textbook = textbook_bits_per_item(b->error);
     const char *shape = b->grows ? "chain" : "flat";
 
     printf("\n%s of %g items of %zu bytes at %g: %u layer%s, %.1f MB\n", shape,
