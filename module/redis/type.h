@@ -26,8 +26,8 @@ bool type_is_ours(const RedisModuleType *type);
 /* The type that the filter belongs under, as it is. */
 RedisModuleType *type_for(const struct filter *f);
 
-/* A filter's header in our own form, to be given back with RedisModule_Free. In it is what is
- * in doubt by the time of the call. */
+/* A filter's header in our own form, to be given back with RedisModule_Free. In it is
+ * what is in doubt by the time of the call. */
 unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length);
 
 /* ---- what they have in common, for type*.c ---- */
