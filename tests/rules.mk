@@ -15,7 +15,7 @@ build/deps/clang:
 
 # ---- unit tests ----
 
-unit_src := $(CHECKED) $(wildcard tests/unit/*.c)
+unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/records/*.c)
 unit_obj := $(unit_src:%.c=$B/unit/%.o)
 
 $B/unit/%.o: %.c
@@ -27,7 +27,7 @@ $B/unit-tests: $(unit_obj) $B/libbloom.a
 
 # ---- integration tests ----
 
-integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c)
+integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c tests/records/*.c)
 integration_obj := $(integration_src:%.c=$B/integration/%.o)
 
 $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
