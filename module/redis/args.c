@@ -221,8 +221,8 @@ static bool looks_like_seconds(int64_t time, int64_t now) {
     return time > now / 10000 && time < now / 100;
 }
 
-/* A lease that is over by mistake would leave its sender sure that the filter is ready. What
- * a master says was right when it said it. */
+/* A lease that is over by mistake would leave its sender sure that the filter is ready.
+ * What a master says was right when it said it. */
 static bool check_lease(struct line *l) {
     const struct vow *vow = l->vow;
     if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
