@@ -248,8 +248,8 @@ static bool looks_like_seconds(int64_t time, int64_t now) {
     return time > now / 10000 && time < now / 100;
 }
 
-/* A lease that is over by mistake would leave its sender sure that the filter is ready. What
- * a master says was right when it said it. */
+/* A lease that is over by mistake would leave its sender sure that the filter is ready.
+ * What a master says was right when it said it. */
 static bool check_lease(struct line *l) {
     const struct vow *vow = l->vow;
     if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
@@ -393,7 +393,7 @@ bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
     if (l.at == argc && !without_items) return reply_wrong_arity(ctx), false;
 
-    insert->create = !(l.seen & BIT(NOCREATE));
+    insert->may_make = !(l.seen & BIT(NOCREATE));
     insert->first_item = l.at;
     return settle_expansion(&l);
 }

@@ -44,15 +44,15 @@ bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
  * at all. */
 struct insert {
     struct wish wish;
-    bool create;
+    bool may_make;  /* a filter, if there is none */
     int first_item; /* its index in argv */
 };
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct insert *insert);
 
-/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms], for
- * READY also [XX]. A time that is over is refused, except 1, which revokes. From upstream
- * also SINCE ms and OF filter, and any time. */
+/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms],
+ * for READY also [XX]. A time that is over is refused, except 1, which revokes. From
+ * upstream also SINCE ms and OF filter, and any time. */
 bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                    bool may_renew, struct vow *vow);
 

@@ -43,7 +43,7 @@ struct rebuild {
     struct filter *f;          /* NULL: no such key */
     RedisModuleString *header; /* of a START from a master, else NULL */
     const char *syntax;        /* of the step */
-    bool followed;
+    bool from_upstream;
 };
 
 static int refuse_arity(const struct rebuild *r) {
@@ -73,7 +73,7 @@ static bool is_partial(const struct filter *f) {
 static enum bloom_status resume(const struct rebuild *r) {
     if (!r->f) return BLOOM_NOT_FOUND;
     enum bloom_status status = answer_resume(r->f, token_of(r->argv[3]));
-    if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
+    if (r->from_upstream) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
     return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
 }
 
@@ -124,7 +124,7 @@ static bool is_idle(const struct filter *f, long long seconds) {
 
 static int refuse_second(const struct rebuild *r) {
     char words[160], load[64] = "no LOAD yet";
-    int64_t since = r->f->standing.rebuild_start, last = diary_of(r->f)->last_load;
+    int64_t since = r->f->standing.rebuild_start, last = diary_of(r->f)->fed_at;
     if (last)
         snprintf(load, sizeof load, "last LOAD %" PRId64 " seconds ago",
                  clock_seconds_since(last));
@@ -180,7 +180,7 @@ static void hide_header(struct rebuild *r) {
     if (r->argc < 6 || !args_is_word(r->argv[2], "START")) return;
     r->header = r->argv[5];
     const char *bytes = RedisModule_StringPtrLen(r->header, &length);
-    if (r->followed || codec_record_type(bytes, length) != CODEC_NONE)
+    if (r->from_upstream || codec_record_type(bytes, length) != CODEC_NONE)
         server_hide_argument(r->ctx, 5);
 }
 
@@ -233,7 +233,7 @@ static int follow_start(struct rebuild *r) {
 }
 
 static int start_or_follow(struct rebuild *r) {
-    return r->followed ? follow_start(r) : start(r);
+    return r->from_upstream ? follow_start(r) : start(r);
 }
 
 /* ---- LOAD, CHECK ---- */
@@ -278,7 +278,7 @@ static uint64_t received_after(const struct adding *a, uint64_t before) {
     return before > end ? before : end;
 }
 
-static int load(struct rebuild *r) {
+static int feed(struct rebuild *r) {
     if (r->argc < 5) return refuse_arity(r);
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
@@ -296,7 +296,7 @@ static int load(struct rebuild *r) {
     adding_run(&a);
     RedisModule_Free(a.added);
     *received = received_after(&a, *received);
-    diary_of(r->f)->last_load = RedisModule_Milliseconds();
+    diary_of(r->f)->fed_at = RedisModule_Milliseconds();
     diary_of(r->f)->rebuild_heard = clock_steady_ms();
     reply_count(r->ctx, *received);
     adding_announce(&a);
@@ -330,8 +330,8 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
  * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
     long long received = replicated_count(&r->f->standing);
-    return r->followed ? received == count && vouch_is_meant(r->f->next, vow)
-                       : received >= count;
+    return r->from_upstream ? received == count && vouch_is_meant(r->f->next, vow)
+                            : received >= count;
 }
 
 /* What the master has committed is not there: what is there lacks it. */
@@ -373,9 +373,9 @@ static int commit(struct rebuild *r) {
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->f->standing, r->f->next, token_of(r->argv[3])))
         return commit_again(r);
-    if (status >= 0 && !r->followed && lacks_items(r->f)) status = BLOOM_EMPTY;
+    if (status >= 0 && !r->from_upstream && lacks_items(r->f)) status = BLOOM_EMPTY;
     bool complete = status >= 0 && is_complete(r, count, &vow);
-    if (!complete && r->followed) return follow_commit_of_another(r, status, count);
+    if (!complete && r->from_upstream) return follow_commit_of_another(r, status, count);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
     if (!complete) return refuse_count(r, (uint64_t)count);
 
@@ -409,7 +409,7 @@ static const struct {
     {"START", start_or_follow,
      "START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind] [EMPTY] "
      "[REPLACE seconds]"},
-    {"LOAD", load, "LOAD token [AT n] item [item ...]"},
+    {"LOAD", feed, "LOAD token [AT n] item [item ...]"},
     {"CHECK", check, "CHECK token item [item ...]"},
     {"COMMIT", commit, "COMMIT token count [EX seconds | PXAT ms]"},
     {"ABORT", give_up, "ABORT [token]"},
@@ -428,7 +428,7 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
-                        .followed = upstream_sent(ctx)};
+                        .from_upstream = upstream_sent(ctx)};
     hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!args_is_word(argv[2], steps[i].word)) continue;

@@ -6,7 +6,7 @@
 void diary_next_came(struct filter *f) {
     struct diary *d = diary_of(f);
     d->grow_again[1] = 0;
-    d->last_load = 0;
+    d->fed_at = 0;
     d->rebuild_heard = clock_steady_ms();
     d->may_be_empty = false;
 }

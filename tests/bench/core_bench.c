@@ -104,17 +104,24 @@ static void grow(struct chain *c, uint64_t capacity) {
         die("no filter for %g items", (double)capacity);
 }
 
-/* Fills it up to its item number n, growing it if it may. */
+/* Items first to first + n - 1. One that may grow does so as in a server: by one layer
+ * whenever the newest is full. */
+static void add(struct bed *b, size_t first, size_t n) {
+    enum chain_full when_full = b->grows ? CHAIN_STOP : CHAIN_EXCEED;
+    for (size_t done = 0;;) {
+        done += chain_add(b->chain, items + first + done, n - done, answers + first + done,
+                          when_full);
+        if (done == n) return;
+        grow(b->chain, 0);
+    }
+}
+
+/* Fills it up to its item number n. */
 static void fill(struct bed *b, uint64_t n) {
     while (b->inside < n) {
-        size_t some = n - b->inside < SLICE ? (size_t)(n - b->inside) : SLICE, done = 0;
+        size_t some = n - b->inside < SLICE ? (size_t)(n - b->inside) : SLICE;
         write_slice(b, NEW, some);
-        for (;;) {
-            done += chain_add(b->chain, items + done, some - done, answers + done,
-                              b->grows ? CHAIN_STOP : CHAIN_EXCEED);
-            if (done == some) break;
-            grow(b->chain, 0);
-        }
+        add(b, 0, some);
     }
 }
 
@@ -170,17 +177,17 @@ static void least(double *best, double found) {
     if (*best == 0 || found < *best) *best = found;
 }
 
-static inline void call(struct chain *c, enum operation op, size_t first, size_t n) {
+static inline void call(struct bed *b, enum operation op, size_t first, size_t n) {
     if (op == NEW)
-        chain_add(c, items + first, n, answers + first, CHAIN_EXCEED);
+        add(b, first, n);
     else
-        chain_ask(c, items + first, n, answers + first);
+        chain_ask(b->chain, items + first, n, answers + first);
 }
 
 static double in_batches(struct bed *b, enum operation op, size_t n, size_t batch) {
     uint64_t start = ticks();
     for (size_t i = 0; i < n; i += batch)
-        call(b->chain, op, i, batch);
+        call(b, op, i, batch);
     return (double)(ticks() - start) * ns_per_tick() / (double)n;
 }
 
@@ -196,7 +203,7 @@ static double single(struct bed *b, enum operation op, size_t n) {
         for (size_t at = 0; at < SWEPT; at += LINE_BYTES)
             (void)swept[at];
         uint64_t start = ticks();
-        call(b->chain, op, i, 1);
+        call(b, op, i, 1);
         sum += ticks() - start - empty;
     }
     return (double)sum * ns_per_tick() / (double)n;
@@ -235,7 +242,12 @@ static void measure_rounds(struct bed *b, int rounds, size_t slice) {
     }
 }
 
-static double measured_error(struct bed *b, uint64_t questions) {
+struct found {
+    double error;
+    uint64_t questions;
+};
+
+static struct found measured_error(struct bed *b, uint64_t questions) {
     uint64_t yes = 0;
     for (uint64_t asked = 0; asked < questions; asked += SLICE) {
         write_slice(b, MISS, SLICE);
@@ -243,21 +255,36 @@ static double measured_error(struct bed *b, uint64_t questions) {
         for (size_t i = 0; i < SLICE; i++)
             yes += answers[i];
     }
-    return (double)yes / (double)questions;
+    return (struct found){(double)yes / (double)questions, questions};
 }
 
 /* ---- showing ---- */
 
-static void show(const struct bed *b, double error, FILE *times, FILE *filters) {
-    double bits = 8 * (double)chain_bytes(b->chain) / (double)b->inside;
-    double textbook = textbook_bits_per_item(b->error);
-    const char *shape = b->grows ? "chain" : "flat";
+static double bits_per_item(const struct bed *b) {
+    return 8 * (double)chain_bytes(b->chain) / (double)b->inside;
+}
 
-    printf("\n%s of %g items of %zu bytes at %g: %u layer%s, %.1f MB\n", shape,
-           (double)b->n, b->item_bytes, b->error, b->chain->nlayers,
-           b->chain->nlayers > 1 ? "s" : "", (double)chain_bytes(b->chain) / 1e6);
-    printf("  error %.3g measured, %.2f bits an item (textbook's bound %.2f)\n", error,
-           bits, textbook);
+/* What chance makes of so few questions stands beside the error: a short run's is off by
+ * that much. Of a chain the newest layer's room counts among its bits. */
+static void show_filter(const struct bed *b, struct found found) {
+    const struct chain *c = b->chain;
+    const struct layer *newest = &c->layers[c->nlayers - 1];
+    double error = found.error;
+    printf("\n%s of %g items of %zu bytes at %g: %u layer%s, %.3g MB\n",
+           b->grows ? "chain, grown in use," : "flat", (double)b->n, b->item_bytes,
+           b->error, c->nlayers, c->nlayers > 1 ? "s" : "", (double)chain_bytes(c) / 1e6);
+    printf("  error %.3g measured (+- %.1g), %.2f bits an item", error,
+           sqrt(error / (double)found.questions), bits_per_item(b));
+    if (b->grows)
+        printf(", its newest layer %.0f %% full\n",
+               100 * (double)newest->items / (double)newest->capacity);
+    else
+        printf(" (textbook's bound %.2f)\n", textbook_bits_per_item(b->error));
+}
+
+static void show(const struct bed *b, struct found found, FILE *times, FILE *filters) {
+    const char *shape = b->grows ? "chain" : "flat";
+    show_filter(b, found);
     printf("  a random line%s: %.1f ns one after the other, %.1f ns in 16 rows\n",
            b->grows ? " of the newest layer" : "", b->dependent, b->outstanding);
     printf("  ns (x one line): %11s %15s %15s %15s\n", "single, cold", "batch of 10", "100",
@@ -275,7 +302,8 @@ static void show(const struct bed *b, double error, FILE *times, FILE *filters) 
     }
     fprintf(filters, "%s,%.0f,%g,%zu,%u,%llu,%.4f,%.4f,%.4g\n", shape, (double)b->n,
             b->error, b->item_bytes, b->chain->nlayers,
-            (unsigned long long)chain_bytes(b->chain), bits, textbook, error);
+            (unsigned long long)chain_bytes(b->chain), bits_per_item(b),
+            textbook_bits_per_item(b->error), found.error);
     fflush(NULL);
 }
 

@@ -170,13 +170,11 @@ static unsigned char *header_of(const struct filter *f, enum codec_form form) {
 }
 
 static void fill(struct chain *c, uint64_t follows) {
-    unsigned char chunk[CODEC_CHUNK_HEADER] = "BULWARK\x82";
+    unsigned char chunk[CHUNK];
     uint64_t next;
     const char *why;
     if (follows == 0) return;
-    store_u64(chunk + 8, c->identity);
-    store_u32(chunk + 16, c->nlayers);
-    store_u64(chunk + 32, follows);
+    put_chunk_head(chunk, c->identity, c->nlayers, 0, follows);
     MUST(codec_read_chunk(c, chunk, sizeof chunk, &next, &(bool){false}, &why) == BLOOM_OK);
     MUST(next == follows);
 }
@@ -192,9 +190,9 @@ static struct filter *filled(struct filter *f, const uint64_t follows[2]) {
 /* The header that was accepted is written again as it was, but for sections, of which
  * a reader takes no notice. */
 static void must_be_written_alike(const struct filter *f, const uint8_t *header) {
-    enum codec_form form = load_u32(header + 12) & 1 ? CODEC_BORN : CODEC_STORED;
+    enum codec_form form = load_u32(header + H_FLAGS) & 1 ? CODEC_BORN : CODEC_STORED;
     unsigned char *again = header_of(f, form);
-    store_u32(again + 20, load_u32(header + 20));
+    store_u32(again + H_SECTIONS, load_u32(header + H_SECTIONS));
     MUST(memcmp(again, header, codec_header_length(f, form)) == 0);
     free(again);
 }
@@ -261,9 +259,9 @@ static void give_header(const uint8_t *bytes, size_t length) {
     if (!f) MUST(why != NULL);
     if (!f) return;
 
-    bool born = load_u32(bytes + 12) & 1;
+    bool born = load_u32(bytes + H_FLAGS) & 1;
     MUST(codec_record_type(bytes, length) == CODEC_HEADER);
-    MUST((f->next != NULL) == (load_u16(bytes + 10) == 2));
+    MUST((f->next != NULL) == (load_u16(bytes + H_CHAINS) == 2));
     MUST(!f->next || (f->standing.rebuild_token != 0 && !born));
     for (unsigned i = 0; i < 2; i++) {
         const struct chain *c = chain_of(f, i);
@@ -306,9 +304,10 @@ static void give_chunk(unsigned which, const uint8_t *bytes, size_t length) {
     }
     if (compared) MUST(changed == !same);
     MUST(codec_record_type(bytes, length) == CODEC_CHUNK);
-    MUST(load_u64(bytes + 8) == c->identity && load_u32(bytes + 16) == c->nlayers);
+    MUST(load_u64(bytes + K_IDENTITY) == c->identity &&
+         load_u32(bytes + K_LAYERS) == c->nlayers);
     MUST(next == codec_chunk_end(bytes, length) && next <= chain_bytes(c));
-    MUST(load_u64(bytes + 24) <= now.came[which]);
+    MUST(load_u64(bytes + K_OFFSET) <= now.came[which]);
     if (next > now.came[which]) now.came[which] = next;
 }
 
@@ -454,7 +453,7 @@ void fuzz_seeds(fuzz_emit *emit) {
     }
 }
 
-/* When the format changes and records_parts.h does not, everything is refused, and
+/* When the format changes and records/format.h does not, everything is refused, and
  * nothing would be tested any more. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;

@@ -127,6 +127,12 @@ size_t calls_of_any_words(void) {
     return COUNT(commands);
 }
 
+bool is_called(const char *command) {
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (strcasecmp(commands[i], command) == 0) return true;
+    return false;
+}
+
 void any_command(struct feed *in) {
     const char *argv[12];
     size_t lengths[12];

@@ -7,12 +7,15 @@
 #ifndef COMMANDS_CALLS_H
 #define COMMANDS_CALLS_H
 
+#include <stdbool.h>
+
 #include "fuzz.h"
 
 const char *key_number(uint64_t n);
 
-/* The commands that any_command() chooses from: that many. */
+/* The commands that any_command() chooses from: that many, and whether this is one. */
 size_t calls_of_any_words(void);
+bool is_called(const char *command);
 void any_command(struct feed *in);
 
 /* The commands that sensible_command() chooses from, by number. */

@@ -2,9 +2,9 @@
 /* commands_fuzz.c - bytes as command lines for a live server.
  * commands_inputs.h says what the bytes mean.
  *
- * The server and the module are named by SERVER and MODULE (integration/harness/harness.h); so
- * is a sanitizer's runtime for the server. All that an input says goes to keys k0 to k3.
- * After each input:
+ * The server and the module are named by SERVER and MODULE
+ * (integration/harness/harness.h); so is a sanitizer's runtime for the server. All that
+ * an input says goes to keys k0 to k3. After each input:
  *
  *   - the server answers what it was asked, in step
  *   - the filter "healthy" in the same server has not lost a member, and is ready
@@ -184,7 +184,13 @@ static void check_framing(void) {
     expect(watcher, "1", "DEL", "k0");
 }
 
-/* Whole filters, which must be taken: when the format changes and records_parts.h does
+/* A command that the module has gained is to be called here too. */
+static void check_commands(void) {
+    for (const char **name = bf_commands(watcher); *name; name++)
+        if (!is_called(*name)) FAIL("%s is not in fuzz/commands_calls.c", *name);
+}
+
+/* Whole filters, which must be taken: when the format changes and records/format.h does
  * not, nothing would be tested any more. What the server keeps after that (buffers, its
  * own statistics) is none of the inputs' doing. */
 static void warm_up(int port) {
@@ -215,6 +221,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     if (only_op == OP_RESTORE && !restores)
         SKIP("a %s ends at a bad payload", server_name());
     size_t mark = stand_in_mark();
+    check_commands();
     expectf(watcher, "OK", "BF.RESERVE healthy 0.001 %d", MEMBERS);
     add_numbers(watcher, "healthy", 0, MEMBERS);
     expectf(watcher, "OK", "BF.READY healthy");

@@ -21,12 +21,6 @@ size_t records_append(uint8_t *out, size_t length, size_t max, const uint8_t *re
 
 /* ---- records ---- */
 
-static void start(uint8_t *out, size_t length, unsigned char type) {
-    memset(out, 0, length);
-    memcpy(out, "BULWARK", 7);
-    out[7] = type;
-}
-
 static void make_born(uint8_t *header, struct shape_chain *shape) {
     store_u32(header + H_FLAGS, 1);
     store_u64(header + FIXED + C_FOLLOWS, 0);
@@ -49,7 +43,8 @@ static void make_standing(uint8_t *out, struct dice *d) {
 size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
                      enum records_for purpose, struct shape *shape) {
     *shape = (struct shape){.nchains = 1};
-    start(out, FIXED, 0x81);
+    memset(out, 0, FIXED);
+    memcpy(out, HEADER_MAGIC, 8);
     store_u16(out + H_VERSION, 1);
     size_t length = FIXED + make_chain(out + FIXED, d, layers, &shape->chains[0]);
     if (purpose != FOR_CLIENTS && roll_below(d, 2)) {
@@ -65,22 +60,12 @@ size_t record_header(uint8_t out[RECORD_MAX], struct dice *d, uint32_t layers,
     return length;
 }
 
-/* `left` bytes are to come; some of them as zeros. Offset and zeros are written. */
-static uint64_t choose_zeros(uint8_t *chunk, struct dice *d, uint64_t left) {
-    uint64_t zeros = roll_below(d, 2) ? 0 : roll_below(d, left + 1);
-    store_u64(chunk + K_ZEROS, zeros);
-    return zeros;
-}
-
 size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,
                     struct shape *shape) {
     struct shape_chain *c = shape_to_complete(shape);
     uint64_t left = c->total - c->there;
-    start(out, CHUNK, 0x82);
-    store_u64(out + K_IDENTITY, c->identity);
-    store_u32(out + K_LAYERS, c->layers);
-    store_u64(out + K_OFFSET, c->there);
-    uint64_t zeros = choose_zeros(out, d, left);
+    uint64_t zeros = roll_below(d, 2) ? 0 : roll_below(d, left + 1);
+    put_chunk_head(out, c->identity, c->layers, c->there, zeros);
     uint64_t bytes = shape_room_in_layer(c, c->there + zeros);
     if (bytes > room) bytes = room;
     if (bytes > RECORD_MAX - CHUNK) bytes = RECORD_MAX - CHUNK;
@@ -92,11 +77,9 @@ size_t record_chunk(uint8_t out[RECORD_MAX], struct dice *d, size_t room,
 
 size_t record_growth(uint8_t out[RECORD_MAX], struct dice *d, struct shape *shape) {
     struct shape_chain *c = &shape->chains[shape->nchains == 2 ? roll_below(d, 2) : 0];
-    start(out, GROWTH, 0x83);
-    store_u64(out + G_IDENTITY, c->identity);
-    store_u32(out + G_NUMBER, c->layers);
-    make_layer(out + G_LAYER, d);
-    store_u64(out + G_LAYER + L_ITEMS, 0);
+    uint8_t layer[LAYER] = {0};
+    make_layer(layer, d);
+    put_growth(out, c->identity, c->layers, layer);
     shape_add_layer(c, load_u64(out + G_LAYER + L_BYTES));
     c->there += load_u64(out + G_LAYER + L_BYTES);
     return GROWTH;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "fuzz.h"
+#include "records/format.h"
 
 /* The next record of a sequence; bytes that are no whole record are the last one. */
 struct feed records_next(struct feed *in);
@@ -48,8 +49,6 @@ struct shape {
 
 /* Has everything come? */
 bool shape_is_whole(const struct shape *s);
-
-#define RECORD_MAX 8192
 
 /* A header of a small filter, whose chains have 1 to `layers` layers; *shape is what it
  * says. */

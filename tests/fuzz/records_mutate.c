@@ -50,13 +50,13 @@ static const struct field chain_fields[] = {
     {C_KIND, 1},      {C_VARIANT, 1}, {C_RESERVED, 2}, {C_EXPANSION, 4},
     {C_IDENTITY, 8},  {C_SECRET, 8},  {C_SECOND, 8},   {C_ERROR, 8},
     {C_PARAMETER, 8}, {C_FOLLOWS, 8}, {C_LAYERS, 4},   {C_RESERVED2, 4}};
-static const struct field layer_fields[] = {{L_PROBES, 2}, {L_SECTORS, 2},  {L_RESERVED, 4},
+static const struct field layer_fields[] = {{L_PROBES, 2}, {L_VARIANT, 2},  {L_RESERVED, 4},
                                             {L_BYTES, 8},  {L_CAPACITY, 8}, {L_ITEMS, 8},
-                                            {L_ERROR, 8},  {L_MODEL, 8}};
+                                            {L_ERROR, 8},  {L_PARAMETER, 8}};
 static const struct field chunk_fields[] = {{0, 8},          {K_IDENTITY, 8}, {K_LAYERS, 4},
                                             {K_RESERVED, 4}, {K_OFFSET, 8},   {K_ZEROS, 8}};
 static const struct field growth_fields[] = {
-    {0, 8}, {G_IDENTITY, 8}, {G_NUMBER, 4}, {G_RESERVED, 4}};
+    {0, 8}, {G_IDENTITY, 8}, {G_NUMBER, 4}, {G_CHAIN, 4}};
 
 static const double rates[] = {0,    -0.0,     1,      -1,       0.5,       0.01,
                                1e-6, 1e-18,    1e-300, 5e-324,   0.9999999, 1.0000001,
@@ -69,8 +69,7 @@ static void hurt(uint8_t *record, struct field f, struct dice *d) {
     else if (roll_below(d, 4) == 0)
         record[f.at + roll_below(d, f.bytes)] ^= (uint8_t)(1u << roll_below(d, 8));
     else
-        for (unsigned i = 0; i < f.bytes; i++)
-            record[f.at + i] = (uint8_t)(v >> (8 * i));
+        put_number(record + f.at, f.bytes, v);
 }
 
 static void hurt_chain(struct record *r, size_t at, struct dice *d) {

@@ -65,12 +65,12 @@ uint64_t number_that_hurts(struct dice *d) {
 void make_layer(uint8_t *out, struct dice *d) {
     static const uint16_t sectors[] = {2, 4, 8};
     store_u16(out + L_PROBES, (uint16_t)(1 + roll_below(d, 4)));
-    store_u16(out + L_SECTORS, sectors[roll_below(d, 3)]);
+    store_u16(out + L_VARIANT, sectors[roll_below(d, 3)]);
     store_u64(out + L_BYTES, 64 * (1 + roll_below(d, roll_below(d, 4) ? 8 : 60)));
     store_u64(out + L_CAPACITY, 1 + roll_below(d, 300));
     store_u64(out + L_ITEMS, roll_below(d, 2) ? 0 : roll_below(d, 400));
     store_f64(out + L_ERROR, 0.1 / (double)(1 + roll_below(d, 1000)));
-    store_f64(out + L_MODEL, 0.1 / (double)(1 + roll_below(d, 1000)));
+    store_f64(out + L_PARAMETER, 0.1 / (double)(1 + roll_below(d, 1000)));
 }
 
 size_t make_chain(uint8_t *out, struct dice *d, uint32_t layers,

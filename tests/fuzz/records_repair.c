@@ -16,9 +16,7 @@ static int lazy(struct dice *d) {
 }
 
 static void must_be(uint8_t *at, unsigned bytes, uint64_t value, struct dice *d) {
-    if (lazy(d)) return;
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
+    if (!lazy(d)) put_number(at, bytes, value);
 }
 
 static void must_be_rate(uint8_t *at, struct dice *d) {
@@ -27,17 +25,17 @@ static void must_be_rate(uint8_t *at, struct dice *d) {
 }
 
 static void repair_layer(uint8_t *at, struct dice *d) {
-    uint64_t probes = load_u16(at + L_PROBES), sectors = load_u16(at + L_SECTORS);
+    uint64_t probes = load_u16(at + L_PROBES), sectors = load_u16(at + L_VARIANT);
     uint64_t bytes = load_u64(at + L_BYTES), capacity = load_u64(at + L_CAPACITY);
     if (probes < 1 || probes > 4) must_be(at + L_PROBES, 2, 1 + probes % 4, d);
-    if (sectors != 2 && sectors != 4 && sectors != 8) must_be(at + L_SECTORS, 2, 8, d);
+    if (sectors != 2 && sectors != 4 && sectors != 8) must_be(at + L_VARIANT, 2, 8, d);
     must_be(at + L_RESERVED, 4, 0, d);
     if (bytes < 64 || bytes > 16384 || bytes % 64 != 0)
         must_be(at + L_BYTES, 8, 64 * (1 + bytes % 16), d);
     if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
     if (load_u64(at + L_ITEMS) > UINT64_C(1) << 48) must_be(at + L_ITEMS, 8, 0, d);
     must_be_rate(at + L_ERROR, d);
-    must_be_rate(at + L_MODEL, d);
+    must_be_rate(at + L_PARAMETER, d);
 }
 
 /* The room for layers ends at the record's. */
@@ -87,7 +85,7 @@ static void make_plain(uint8_t *at, struct dice *d) {
 static void repair_header(struct record *r, struct dice *d) {
     uint8_t *at = r->bytes;
     size_t chains[3];
-    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x81"), d);
+    must_be(at, 8, load_u64((const uint8_t *)HEADER_MAGIC), d);
     must_be(at + H_VERSION, 2, 1, d);
     must_be(at + H_RESERVED, 1, 0, d);
     if (record_chains(r, chains) < 2 || now_for == FOR_CLIENTS)
@@ -108,7 +106,7 @@ static void repair_header(struct record *r, struct dice *d) {
 static void repair_chunk(struct record *r, struct dice *d) {
     uint8_t *at = r->bytes;
     const struct shape_chain *c = shape_to_complete(&now);
-    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x82"), d);
+    must_be(at, 8, load_u64((const uint8_t *)CHUNK_MAGIC), d);
     must_be(at + K_IDENTITY, 8, c->identity, d);
     must_be(at + K_LAYERS, 4, c->layers, d);
     must_be(at + K_RESERVED, 4, 0, d);
@@ -124,10 +122,10 @@ static void repair_chunk(struct record *r, struct dice *d) {
 static void repair_growth(struct record *r, struct dice *d) {
     uint8_t *at = r->bytes;
     const struct shape_chain *c = &now.chains[now.nchains == 2 ? roll_below(d, 2) : 0];
-    must_be(at, 8, load_u64((const unsigned char *)"BULWARK\x83"), d);
+    must_be(at, 8, load_u64((const uint8_t *)GROWTH_MAGIC), d);
     must_be(at + G_IDENTITY, 8, c->identity, d);
     must_be(at + G_NUMBER, 4, c->layers, d);
-    must_be(at + G_RESERVED, 4, 0, d);
+    must_be(at + G_CHAIN, 4, 0, d);
     repair_layer(at + G_LAYER, d);
     must_be(at + G_LAYER + L_ITEMS, 8, 0, d);
     if (!lazy(d)) r->length = GROWTH;

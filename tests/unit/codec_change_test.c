@@ -26,7 +26,7 @@ static struct filter *small(void) {
 
 #define SMALL 65536 /* bytes: no more is tried out */
 
-static struct filter *read_header(struct record r) {
+static struct filter *read_header(struct block r) {
     struct filter *f = NULL;
     uint64_t follows[2];
     const char *why = "untouched";
@@ -40,21 +40,16 @@ static struct filter *read_header(struct record r) {
 /* A chunk of nothing but zeros, for all that is missing. */
 static void complete(struct chain *c) {
     unsigned char zeros[CODEC_CHUNK_HEADER];
-    memcpy(zeros, "BULWARK\x82", 8);
-    store_u64(zeros + AT_OWNER, c->identity);
-    store_u32(zeros + AT_OWNER_LAYERS, c->nlayers);
-    store_u32(zeros + AT_OWNER_RESERVED, 0);
-    store_u64(zeros + AT_OFFSET, 0);
-    store_u64(zeros + AT_ZEROS, chain_bytes(c));
-    chunk_must_be_read(c, (struct record){zeros, sizeof zeros});
+    put_chunk_head(zeros, c->identity, c->nlayers, 0, chain_bytes(c));
+    chunk_must_be_read(c, (struct block){zeros, sizeof zeros});
     CHECK_UINT(c->missing, 0);
 }
 
 static void must_be_good_enough_to_save(const struct filter *f) {
-    struct record again = record_of(NULL, codec_header_length(f, CODEC_STORED));
+    struct block again = block_of(NULL, codec_header_length(f, CODEC_STORED));
     codec_write_header(f, CODEC_STORED, again.bytes);
     struct filter *read = read_header(again);
-    record_free(again);
+    block_free(again);
     CHECK(read != NULL);
     filter_free(read);
 }
@@ -80,7 +75,7 @@ static void use(struct filter *f) {
 }
 
 /* Returns whether the header was accepted. */
-static bool try(struct record r) {
+static bool try(struct block r) {
     struct filter *f = read_header(r);
     if (f && chain_bytes(f->live) <= SMALL) use(f);
     filter_free(f);
@@ -88,7 +83,7 @@ static bool try(struct record r) {
 }
 
 TEST(a_header_with_any_byte_changed_is_refused_or_good) {
-    struct record whole = header_of(small(), CODEC_STORED);
+    struct block whole = header_of(small(), CODEC_STORED);
     unsigned accepted = 0;
     for (size_t at = 0; at < whole.length; at++) {
         unsigned char honest = whole.bytes[at];
@@ -121,14 +116,14 @@ TEST(a_header_with_random_numbers_changed_is_refused_or_good) {
                                    UINT64_C(0x3FF0000000000000),  /* 1.0 */
                                    UINT64_C(0x7FF0000000000000),  /* infinity */
                                    UINT64_C(0x3FEFFFFFFFFFFFFF)}; /* just below 1 */
-    struct record whole = header_of(small(), CODEC_STORED);
+    struct block whole = header_of(small(), CODEC_STORED);
     for (int i = 0; i < 20000; i++) {
-        struct record r = record_of(whole.bytes, whole.length);
+        struct block r = block_of(whole.bytes, whole.length);
         for (uint64_t n = 1 + random_below(3); n > 0; n--)
-            store_u64(r.bytes + AT_KIND + 8 * random_below(22),
+            store_u64(r.bytes + FIXED + 8 * random_below(22),
                       odd[random_below(COUNT(odd))]);
         try(r);
-        record_free(r);
+        block_free(r);
     }
 }
 
@@ -139,38 +134,16 @@ static struct chain *waiting_for(const struct filter *f) {
     return value_read(header_of(f, CODEC_STORED), follows)->live;
 }
 
-static const struct change chunks[] = {
-    {"another magic", 0, 1, 'b', 0, "it doesn't start as a chunk"},
-    {"a header's magic", 7, 1, 0x81, 0, "it doesn't start as a chunk"},
-    {"another identity", AT_OWNER, 1, 0, 0,
-     "it is of another filter, or of another generation of this one"},
-    {"fewer layers", AT_OWNER_LAYERS, 4, 1, 0,
-     "it is of another filter, or of another generation of this one"},
-    {"more layers", AT_OWNER_LAYERS, 4, 3, 0,
-     "it is of another filter, or of another generation of this one"},
-    {"no layers", AT_OWNER_LAYERS, 4, 0, 0,
-     "it is of another filter, or of another generation of this one"},
-    {"reserved", AT_OWNER_RESERVED, 4, 1, 0, "a reserved field is not zero"},
-    {"a gap of a byte", AT_OFFSET, 8, 1, 0, "it leaves a gap"},
-    {"far away", AT_OFFSET, 8, CHAIN_TOTAL_MAX, 0, "it leaves a gap"},
-    {"2^64 - 1 away", AT_OFFSET, 8, UINT64_MAX, 0, "it leaves a gap"},
-    {"zeros past the end", AT_ZEROS, 8, 100000, 0, "it goes past the end of the filter"},
-    {"zeros that overflow", AT_ZEROS, 8, UINT64_MAX, 0,
-     "it goes past the end of the filter"},
-    {"zeros that wrap", AT_ZEROS, 8, UINT64_MAX - 63, 0,
-     "it goes past the end of the filter"},
-};
+static void chunk_of_change_must_be_refused(const struct change *change, const void *what) {
+    struct chain *to = waiting_for(what);
+    struct block r = chunk_by_hand(to, 0, 0, 0xFF, 64);
+    change_bytes(r.bytes, change);
+    test_case("%s", change->name);
+    chunk_must_be_refused(to, r, change->why);
+}
 
 TEST(every_malformed_chunk_is_refused_with_its_reason) {
-    struct filter *f = small();
-    f->live->identity |= 1; /* so that the case "another identity" is one */
-    struct chain *to = waiting_for(f);
-    for (size_t i = 0; i < COUNT(chunks); i++) {
-        struct record r = chunk_by_hand(to, 0, 0, 0xFF, 64);
-        change_record(r, &chunks[i]);
-        test_case("%s", chunks[i].name);
-        chunk_must_be_refused(to, r, chunks[i].why);
-    }
+    each_malformed_chunk(chunk_of_change_must_be_refused, small());
 }
 
 /* The same places, relative to the end of the filter and to the border of a layer. */
@@ -204,12 +177,12 @@ TEST(a_shortened_chunk_never_completes_a_filter) {
     struct filter *f = small();
     struct chain *to = waiting_for(f);
     uint64_t total = chain_bytes(to), first = to->layers[0].bytes, next;
-    struct record whole = chunk_by_hand(to, 0, 0, 0, first);
+    struct block whole = chunk_by_hand(to, 0, 0, 0, first);
     chunk_must_be_read(to, whole);
     to->missing = total;
     for (size_t length = 0; length < whole.length; length++) {
-        struct record r = record_of(whole.bytes, length);
-        record_defer(r);
+        struct block r = block_of(whole.bytes, length);
+        block_defer(r);
         test_case("%zu bytes", length);
         if (length < CODEC_CHUNK_HEADER)
             chunk_must_be_refused(to, r, "it ends too early");
@@ -229,7 +202,7 @@ TEST(a_shortened_chunk_never_completes_a_filter) {
 TEST(chunks_of_two_generations_are_not_put_together) {
     struct filter *f = small();
     struct chain *to = waiting_for(f);
-    struct record before = chunk_by_hand(to, 0, 0, 1, 64);
+    struct block before = chunk_by_hand(to, 0, 0, 1, 64);
     static const char why[] =
         "it is of another filter, or of another generation of this one";
 
@@ -242,7 +215,7 @@ TEST(chunks_of_two_generations_are_not_put_together) {
 TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
     struct filter *f = small();
     struct chain *to = waiting_for(f);
-    struct record r = chunk_by_hand(to, 0, 64, 0xFF, 64);
+    struct block r = chunk_by_hand(to, 0, 64, 0xFF, 64);
     for (size_t at = 0; at < CODEC_CHUNK_HEADER; at++)
         for (unsigned change = 1; change < 256; change++) {
             uint64_t next, missing = to->missing = chain_bytes(to);
@@ -261,28 +234,10 @@ TEST(a_chunk_with_any_byte_changed_is_refused_or_good) {
 
 /* ---- growth ---- */
 
-static const struct change growths[] = {
-    {"as written", 0, 1, 'B', 0, NULL},
-    {"another magic", 0, 1, 'b', 0, "it is no growth record"},
-    {"a chunk's magic", 7, 1, 0x82, 0, "it is no growth record"},
-    {"another identity", AT_OWNER, 1, 0, 0,
-     "it is of another filter, or another growth of this one"},
-    {"the first layer", AT_OWNER_LAYERS, 4, 0, 0,
-     "it is of another filter, or another growth of this one"},
-    {"the layer before", AT_OWNER_LAYERS, 4, 1, 0,
-     "it is of another filter, or another growth of this one"},
-    {"the layer after", AT_OWNER_LAYERS, 4, 3, 0,
-     "it is of another filter, or another growth of this one"},
-    {"the other chain", AT_OWNER_RESERVED, 4, CODEC_NEXT, 0,
-     "it is of the other generation"},
-    {"reserved in the layer", AT_GROWN + LAYER_RESERVED, 4, 1, 0,
-     "a reserved field is not zero"},
-};
-
 /* A growth record for the third layer of `f`, and `f` as it was before. */
-static struct record growth_of(struct filter *f) {
-    struct record r = record_of(NULL, CODEC_GROWTH_LENGTH);
-    record_defer(r);
+static struct block growth_of(struct filter *f) {
+    struct block r = block_of(NULL, CODEC_GROWTH_LENGTH);
+    block_defer(r);
     struct layer layers[3];
     struct chain grown = *f->live;
     memcpy(layers, f->live->layers, 2 * sizeof *layers);
@@ -293,45 +248,48 @@ static struct record growth_of(struct filter *f) {
     return r;
 }
 
+/* Returns what the reader says to it; nothing has changed. */
+static const char *read_growth(const struct filter *f, struct block r) {
+    struct snapshot before = snapshot_of(f->live);
+    struct layer plan;
+    const char *why = "untouched";
+    enum bloom_status status =
+        codec_read_growth(f->live, CODEC_LIVE, r.bytes, r.length, &plan, &why);
+    CHECK_INT(status, why ? BLOOM_CORRUPT : BLOOM_OK);
+    must_be_unchanged(f->live, before);
+    return why;
+}
+
+static void growth_must_be_refused(const struct change *change, const void *what) {
+    struct block r = growth_of((struct filter *)what);
+    change_bytes(r.bytes, change);
+    test_case("%s", change->name);
+    CHECK_STR(read_growth(what, r), change->why);
+}
+
 TEST(every_malformed_growth_record_is_refused_with_its_reason) {
     struct filter *f = small();
-    f->live->identity |= 1;
-    for (size_t i = 0; i < COUNT(growths); i++) {
-        struct record r = growth_of(f);
-        struct snapshot before = snapshot_of(f->live);
-        struct layer plan;
-        const char *why = "untouched";
-        change_record(r, &growths[i]);
-        test_case("%s", growths[i].name);
-        enum bloom_status status =
-            codec_read_growth(f->live, CODEC_LIVE, r.bytes, r.length, &plan, &why);
-        CHECK_STR(why, growths[i].why);
-        CHECK_INT(status, growths[i].why ? BLOOM_CORRUPT : BLOOM_OK);
-        must_be_unchanged(f->live, before);
-    }
+    CHECK_STR(read_growth(f, growth_of(f)), NULL);
+    each_malformed_growth(growth_must_be_refused, f);
 }
 
 TEST(a_growth_record_has_its_length) {
     struct filter *f = small();
-    struct record whole = growth_of(f);
+    struct block whole = growth_of(f);
     for (size_t length = 0; length < 100; length++) {
-        struct record r = record_of(NULL, length);
-        record_defer(r);
-        struct layer plan;
-        const char *why;
+        struct block r = block_of(NULL, length);
+        block_defer(r);
         memset(r.bytes, 0, length);
         memcpy(r.bytes, whole.bytes, length < whole.length ? length : whole.length);
-        bool good = codec_read_growth(f->live, CODEC_LIVE, r.bytes, length, &plan, &why) ==
-                    BLOOM_OK;
-        CHECK(good == (length == CODEC_GROWTH_LENGTH));
-        if (!good) CHECK_STR(why, "it is no growth record");
+        CHECK_STR(read_growth(f, r),
+                  length == CODEC_GROWTH_LENGTH ? NULL : "it is no growth record");
     }
 }
 
 /* What the reader lets through is for chain_grow() to judge. */
 TEST(a_growth_record_with_any_byte_changed_makes_no_flawed_chain) {
     struct filter *f = small();
-    struct record r = growth_of(f);
+    struct block r = growth_of(f);
     for (size_t at = 0; at < r.length; at++)
         for (unsigned change = 1; change < 256; change++) {
             struct layer plan;

@@ -54,9 +54,9 @@ TEST(chunks_of_random_sizes_carry_the_same_bits) {
         size_t room = CODEC_CHUNK_HEADER + 1 + random_below(sizeof buffer - 41);
         size_t length = codec_write_chunk(c, offset, buffer, room, &offset);
         if (length == 0) break;
-        struct record chunk = record_of(buffer, length);
+        struct block chunk = block_of(buffer, length);
         chunk_must_be_read(to, chunk);
-        record_free(chunk);
+        block_free(chunk);
     }
     must_be_equal(to, c);
 }
@@ -80,8 +80,8 @@ TEST(there_is_no_chunk_at_the_end) {
 TEST(a_filter_that_was_just_reserved_costs_almost_nothing) {
     struct filter *f = made(0.01, 2, 20000000);
     struct chain *to = waiting_for(f->live);
-    struct record chunk = record_of(NULL, 1 << 20);
-    record_defer(chunk);
+    struct block chunk = block_of(NULL, 1 << 20);
+    block_defer(chunk);
     uint64_t next = 0, sent = 0;
     for (uint64_t before = 0;; before = next) {
         chunk.length = codec_write_chunk(f->live, before, chunk.bytes, 1 << 20, &next);
@@ -133,9 +133,9 @@ TEST(chunks_may_come_again_and_overlap) {
     while (present < total) {
         uint64_t offset = random_below(present + 1), next;
         size_t length = codec_write_chunk(c, offset, buffer, 50 + random_below(200), &next);
-        struct record chunk = record_of(buffer, length);
+        struct block chunk = block_of(buffer, length);
         CHECK_UINT(chunk_must_be_read(to, chunk), next);
-        record_free(chunk);
+        block_free(chunk);
         if (next > present) present = next;
         CHECK_UINT(to->missing, total - present); /* what came is never missing again */
     }
@@ -148,7 +148,7 @@ TEST(a_chunk_that_leaves_a_gap_waits_for_its_turn) {
     uint64_t middle, end;
     size_t first_length = codec_write_chunk(c, 0, first, sizeof first, &middle);
     size_t second_length = codec_write_chunk(c, middle, second, sizeof second, &end);
-    struct record one = {first, first_length}, two = {second, second_length};
+    struct block one = {first, first_length}, two = {second, second_length};
 
     chunk_must_be_refused(to, two, "it leaves a gap");
     chunk_must_be_read(to, one);
@@ -170,8 +170,8 @@ TEST(a_chunk_is_added_to_the_bits_that_are_there) {
 /* What changed nothing is not passed on to replicas. */
 TEST(a_chunk_says_whether_it_brought_anything) {
     struct chain *c = filled(200), *to = waiting_for(c);
-    struct record bits = chunk_by_hand(c, 0, 10, 0x0F, 20);
-    struct record zeros = chunk_by_hand(c, 0, 31, 0, 0);
+    struct block bits = chunk_by_hand(c, 0, 10, 0x0F, 20);
+    struct block zeros = chunk_by_hand(c, 0, 31, 0, 0);
     CHECK(chunk_brings_news(to, bits));
     CHECK(!chunk_brings_news(to, bits));
     CHECK(chunk_brings_news(to, zeros)); /* a byte further */
@@ -184,7 +184,7 @@ TEST(a_chunk_says_whether_it_brought_anything) {
 
 TEST(the_end_of_a_chunk_can_be_told_without_its_filter) {
     struct chain *c = filled(500);
-    struct record chunk = chunk_by_hand(c, 1000, 200, 1, 30);
+    struct block chunk = chunk_by_hand(c, 1000, 200, 1, 30);
     CHECK_UINT(codec_chunk_end(chunk.bytes, chunk.length), 1230);
     CHECK_UINT(codec_chunk_end(chunk.bytes, CODEC_CHUNK_HEADER), 1200);
     CHECK_UINT(codec_chunk_end(chunk.bytes, CODEC_CHUNK_HEADER - 1), 0);

@@ -42,13 +42,13 @@ static void append(struct golden *g, const void *bytes, size_t length) {
 }
 
 /* The record after `at`, which moves on; false at the end. */
-static bool next_record(const struct golden *g, size_t *at, struct record *r) {
+static bool next_record(const struct golden *g, size_t *at, struct block *r) {
     if (*at == g->length) return false;
     CHECK(g->length - *at >= 4);
     size_t length = load_u32(g->bytes + *at);
     CHECK(g->length - *at - 4 >= length);
-    *r = record_of(g->bytes + *at + 4, length);
-    record_defer(*r);
+    *r = block_of(g->bytes + *at + 4, length);
+    block_defer(*r);
     *at += 4 + length;
     return true;
 }
@@ -224,7 +224,7 @@ static void write_chunks(const struct chain *c, struct golden *g) {
 }
 
 static void write_records(const struct filter *f, enum codec_form form, struct golden *g) {
-    struct record header = header_of(f, form);
+    struct block header = header_of(f, form);
     append(g, header.bytes, header.length);
     if (form == CODEC_BORN) return;
     write_chunks(f->live, g);
@@ -242,7 +242,7 @@ TEST(golden_filters_are_written_as_ever) {
 
 static struct filter *read_records(struct golden *g) {
     size_t at = 0;
-    struct record r;
+    struct block r;
     uint64_t follows[2], read[2] = {0, 0};
     CHECK(next_record(g, &at, &r));
     struct filter *f = value_read(r, follows);

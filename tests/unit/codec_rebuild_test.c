@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* codec_rebuild_test.c - a filter with two chains, as bytes: what a rebuild leaves in a
- * file, what it leaves out elsewhere, and what nobody wrote. */
+ * file, and what it leaves out elsewhere. What nobody wrote: codec_hostile_test.c. */
 #include "bytes.h"
 #include "chains.h"
 #include "check.h"
@@ -8,12 +8,6 @@
 #include "dumps.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-
-/* Two layers in each chain: the second one's places are the first one's, so much on. */
-#define AT_NEXT     HEADER_LENGTH
-#define NEXT(place) (AT_NEXT + (place)-AT_KIND)
-#define BOTH_LENGTH (AT_NEXT + HEADER_LENGTH - AT_KIND)
-#define AT_TOKEN    40
 
 static const struct standing rebuilding = {
     .state = STATE_READY,
@@ -54,26 +48,6 @@ static struct filter *made(uint64_t live, uint64_t next) {
     return f;
 }
 
-/* Two small layers in each. */
-static struct filter *small(void) {
-    struct filter *f = made(0, 0);
-    chain_must_grow(f->live);
-    chain_must_grow(f->next);
-    return f;
-}
-
-static void header_must_be_refused(struct record r, const char *wanted) {
-    struct filter *f = (struct filter *)&r;
-    uint64_t follows[2], blocks = memory_blocks();
-    const char *why = "untouched";
-    enum bloom_status status =
-        codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
-    CHECK_STR(why, wanted);
-    CHECK_INT(status, BLOOM_CORRUPT);
-    CHECK(f == NULL);
-    CHECK_UINT(memory_blocks(), blocks);
-}
-
 /* ---- there and back ---- */
 
 TEST(a_rebuild_under_way_is_stored_with_both_chains) {
@@ -83,7 +57,7 @@ TEST(a_rebuild_under_way_is_stored_with_both_chains) {
         test_case("%llu and %llu items", (unsigned long long)items[i][0],
                   (unsigned long long)items[i][1]);
         uint64_t follows[2];
-        struct record header = header_of(f, CODEC_STORED);
+        struct block header = header_of(f, CODEC_STORED);
         struct filter *read = value_read(header, follows);
         CHECK(read->next != NULL);
         CHECK_UINT(follows[0], chain_bytes(f->live));
@@ -95,7 +69,7 @@ TEST(a_rebuild_under_way_is_stored_with_both_chains) {
         must_be_equal(read->next, f->next);
         chain_must_hold(read->live, 0, items[i][0]);
         chain_must_hold(read->next, 0, items[i][1]);
-        struct record again = header_of(read, CODEC_STORED);
+        struct block again = header_of(read, CODEC_STORED);
         CHECK_MEM(again.bytes, again.length, header.bytes, header.length);
     }
 }
@@ -133,10 +107,10 @@ TEST(what_is_born_or_moved_is_the_live_chain_alone) {
     struct filter *f = made(0, 70), without = {.live = f->live};
     without.standing = f->standing;
     for (enum codec_form form = CODEC_BORN; form <= CODEC_MOVED; form++) {
-        struct record header = header_of(f, form), bare = header_of(&without, form);
+        struct block header = header_of(f, form), bare = header_of(&without, form);
         test_case("form %d", form);
         CHECK_MEM(header.bytes, header.length, bare.bytes, bare.length);
-        CHECK_UINT(load_u16(header.bytes + AT_CHAINS), 1);
+        CHECK_UINT(load_u16(header.bytes + H_CHAINS), 1);
 
         uint64_t follows[2];
         struct filter *read = value_read(header, follows);
@@ -165,7 +139,7 @@ TEST(each_chain_may_be_partial) {
 
 TEST(a_header_with_two_chains_has_taken_no_arrays) {
     struct filter *f = made(1000, 1000), *read;
-    struct record header = header_of(f, CODEC_STORED);
+    struct block header = header_of(f, CODEC_STORED);
     uint64_t follows[2], bytes = memory_bytes();
     const char *why;
     CHECK_INT(codec_read_header(header.bytes, header.length, f->live->memory, &read,
@@ -198,104 +172,11 @@ TEST(chunks_and_growths_of_one_chain_are_refused_by_the_other) {
     CHECK_STR(why, "it is of another filter, or another growth of this one");
 }
 
-/* ---- what nobody wrote ---- */
-
-static const struct change headers[] = {
-    {"no token", AT_TOKEN, 8, 0, 0, "a rebuild has no token"},
-    {"born", AT_FLAGS, 4, 1, 0, "it is just born, and being rebuilt"},
-    {"three chains", AT_CHAINS, 2, 3, 0, "the number of chains is wrong"},
-    {"one chain and something more", AT_CHAINS, 2, 1, 0,
-     "there is something after its end"},
-    {"a layer more in the first chain", AT_LAYERS, 4, 3, 0, "a reserved field is not zero"},
-    {"a layer fewer in the first chain", AT_LAYERS, 4, 1, 0,
-     "more bytes are to follow than the layers have"},
-
-    {"kind", NEXT(AT_KIND), 1, 0, 0, "the kind is unknown"},
-    {"later kind", NEXT(AT_KIND), 1, 200, 0, "the kind is unknown"},
-    {"variant", NEXT(AT_VARIANT), 1, 1, 0, "it has a field set that its kind doesn't know"},
-    {"reserved", NEXT(AT_CHAIN_RESERVED), 1, 1, 0, "a reserved field is not zero"},
-    {"reserved 2", NEXT(AT_CHAIN_RESERVED2), 4, 1, 0, "a reserved field is not zero"},
-    {"expansion", NEXT(AT_EXPANSION), 4, 0, 0, "a non-scaling filter has grown"},
-    {"large expansion", NEXT(AT_EXPANSION), 4, 32769, 0, "the expansion is too large"},
-    {"error 0", NEXT(AT_ERROR), 0, 0, 0, "the error rate is not between 0 and 1"},
-    {"parameter", NEXT(AT_PARAMETER), 0, 0, 0.5,
-     "it has a field set that its kind doesn't know"},
-    {"too much to follow", NEXT(AT_FOLLOWS), 8, UINT64_MAX, 0,
-     "more bytes are to follow than the layers have"},
-    {"no layer", NEXT(AT_LAYERS), 4, 0, 0, "there is no layer"},
-    {"a layer fewer", NEXT(AT_LAYERS), 4, 1, 0,
-     "more bytes are to follow than the layers have"},
-    {"three layers", NEXT(AT_LAYERS), 4, 3, 0, "it ends too early"},
-    {"2^32 - 1 layers", NEXT(AT_LAYERS), 4, UINT32_MAX, 0, "it ends too early"},
-    {"no probe", NEXT(AT_LAYER1) + LAYER_PROBES, 2, 0, 0,
-     "a layer has a bad number of probes"},
-    {"layer reserved", NEXT(AT_LAYER2) + LAYER_RESERVED, 4, 1, 0,
-     "a reserved field is not zero"},
-    {"half a line", NEXT(AT_LAYER2) + LAYER_BYTES, 8, 32, 0, "a layer is not whole lines"},
-    {"bytes add up", NEXT(AT_LAYER2) + LAYER_BYTES, 8, CHAIN_TOTAL_MAX, 0,
-     "the sizes of the layers add up to too much"},
-    {"items", NEXT(AT_LAYER1) + LAYER_ITEMS, 8, CHAIN_ITEMS_MAX + 1, 0,
-     "a layer has more items than can be counted"},
-    {"a section that isn't there", AT_SECTIONS, 4, 1, 0, "it ends too early"},
-};
-
-TEST(every_malformed_second_chain_is_refused_with_its_reason) {
-    struct filter *f = small();
-    CHECK_UINT(codec_header_length(f, CODEC_STORED), BOTH_LENGTH);
-    for (size_t i = 0; i < COUNT(headers); i++) {
-        struct record r = header_of(f, CODEC_STORED);
-        change_record(r, &headers[i]);
-        test_case("%s", headers[i].name);
-        header_must_be_refused(r, headers[i].why);
-    }
-}
-
-TEST(every_shortened_header_with_two_chains_is_refused) {
-    struct record whole = header_of(small(), CODEC_STORED);
-    for (size_t length = 0; length < whole.length; length++) {
-        struct record r = record_of(whole.bytes, length);
-        record_defer(r);
-        test_case("%zu bytes", length);
-        header_must_be_refused(r, "it ends too early");
-    }
-}
-
 /* Without a second chain the token is the one of the last rebuild: that is no mistake. */
 TEST(a_token_without_a_second_chain_is_kept) {
-    struct filter *f = small(), without = {.live = f->live, .standing = rebuilding};
+    struct filter *f = made(0, 0), without = {.live = f->live, .standing = rebuilding};
     uint64_t follows[2];
     struct filter *read = value_read(header_of(&without, CODEC_STORED), follows);
     CHECK(read->next == NULL);
     CHECK_UINT(read->standing.rebuild_token, rebuilding.rebuild_token);
-}
-
-/* ---- memory ---- */
-
-TEST(two_chains_without_memory_leave_nothing_behind) {
-    struct record r = header_of(small(), CODEC_STORED);
-    /* chain and layers of either, value */
-    for (uint64_t allowed = 0; allowed < 5; allowed++) {
-        struct filter *f = (struct filter *)&r;
-        uint64_t follows[2], blocks = memory_blocks();
-        const char *why = NULL;
-        memory_fail_after(allowed);
-        enum bloom_status status =
-            codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &why);
-        memory_never_fails();
-        test_case("%llu requests", (unsigned long long)allowed);
-        CHECK_INT(status, BLOOM_NO_MEMORY);
-        CHECK(f == NULL);
-        CHECK_STR(why, "there is not enough memory");
-        CHECK_UINT(memory_blocks(), blocks);
-    }
-}
-
-TEST(a_second_chain_that_lies_about_its_layers_takes_no_memory) {
-    static const struct change lie = {"", NEXT(AT_LAYERS), 4, UINT32_MAX, 0, NULL};
-    struct record r = header_of(small(), CODEC_STORED);
-    change_record(r, &lie);
-    uint64_t granted = memory_granted();
-    header_must_be_refused(r, "it ends too early");
-    CHECK(memory_granted() <= granted + 3); /* the chains, and the first one's layers */
-    CHECK_UINT(memory_refused(), 0);
 }

@@ -63,7 +63,7 @@ TEST(a_stored_filter_comes_back_with_everything) {
 
 TEST(a_header_has_taken_no_arrays) {
     struct filter *f = made(0.01, 2, 1000000), *read;
-    struct record header = header_of(f, CODEC_STORED);
+    struct block header = header_of(f, CODEC_STORED);
     uint64_t follows[2], bytes = memory_bytes();
     const char *why;
     CHECK_INT(codec_read_header(header.bytes, header.length, f->live->memory, &read,
@@ -87,7 +87,7 @@ TEST(what_was_stored_is_partial_until_its_last_byte_has_come) {
     while (next < total) {
         CHECK(!denies(read));
         size_t length = codec_write_chunk(f->live, next, buffer, sizeof buffer, &next);
-        chunk_must_be_read(read->live, (struct record){buffer, length});
+        chunk_must_be_read(read->live, (struct block){buffer, length});
         CHECK_UINT(read->live->missing, total - next);
     }
     CHECK(denies(read));
@@ -158,13 +158,13 @@ TEST(an_unknown_state_is_kept_and_denies_nothing) {
     for (unsigned state = 1; state < 256; state += 127) {
         f->standing.state = (uint8_t)state;
         uint64_t follows[2];
-        struct record header = header_of(f, CODEC_STORED);
+        struct block header = header_of(f, CODEC_STORED);
         struct filter *read = value_read(header, follows);
         send_chunks(f->live, read->live, 1000);
         CHECK_UINT(read->live->missing, 0);
         CHECK(!denies(read));
 
-        struct record again = header_of(read, CODEC_STORED);
+        struct block again = header_of(read, CODEC_STORED);
         CHECK_MEM(again.bytes, again.length, header.bytes, header.length);
     }
 }
@@ -172,12 +172,12 @@ TEST(an_unknown_state_is_kept_and_denies_nothing) {
 /* With its sections, which a filter loses when it passes through this version. */
 TEST(sections_that_may_be_skipped_are) {
     struct filter *f = made(0.01, 2, 100);
-    struct record plain = header_of(f, CODEC_STORED);
-    struct record r = record_of(NULL, plain.length + 3 * 8 + 5 + 1);
-    record_defer(r);
+    struct block plain = header_of(f, CODEC_STORED);
+    struct block r = block_of(NULL, plain.length + 3 * 8 + 5 + 1);
+    block_defer(r);
     memset(r.bytes, 0xAA, r.length);
     memcpy(r.bytes, plain.bytes, plain.length);
-    store_u32(r.bytes + AT_SECTIONS, 3);
+    store_u32(r.bytes + H_SECTIONS, 3);
     unsigned char *at = r.bytes + plain.length;
     store_u32(at, 0), store_u32(at + 4, 0);
     store_u32(at + 8, 0x7FFFFFFF), store_u32(at + 12, 5);
@@ -186,7 +186,7 @@ TEST(sections_that_may_be_skipped_are) {
     uint64_t follows[2];
     struct filter *read = value_read(r, follows);
     read->live->missing = 0; /* so that the same bytes follow */
-    struct record again = header_of(read, CODEC_STORED);
+    struct block again = header_of(read, CODEC_STORED);
     CHECK_MEM(again.bytes, again.length, plain.bytes, plain.length);
 }
 
@@ -205,7 +205,7 @@ TEST(a_partial_filter_travels_as_a_partial_one) {
         while (at < present) {
             size_t room = CODEC_CHUNK_HEADER + (size_t)(present - at);
             size_t length = codec_write_chunk(f->live, at, buffer, room, &at);
-            chunk_must_be_read(half->live, (struct record){buffer, length});
+            chunk_must_be_read(half->live, (struct block){buffer, length});
         }
         free(buffer);
         test_case("%llu of %llu bytes", (unsigned long long)at, (unsigned long long)total);

@@ -8,14 +8,14 @@
 #include "chains.h"
 #include "check.h"
 
-struct record record_of(const void *bytes, size_t length) {
-    struct record r = {malloc(length > 0 ? length : 1), length};
+struct block block_of(const void *bytes, size_t length) {
+    struct block r = {malloc(length > 0 ? length : 1), length};
     if (!r.bytes) abort();
     if (bytes && length > 0) memcpy(r.bytes, bytes, length);
     return r;
 }
 
-void record_free(struct record r) {
+void block_free(struct block r) {
     free(r.bytes);
 }
 
@@ -23,37 +23,36 @@ static void free_bytes(void *bytes) {
     free(bytes);
 }
 
-void record_defer(struct record r) {
+void block_defer(struct block r) {
     test_defer(free_bytes, r.bytes);
 }
 
-struct record header_of(const struct filter *f, enum codec_form form) {
-    struct record r = record_of(NULL, codec_header_length(f, form));
-    record_defer(r);
+struct block header_of(const struct filter *f, enum codec_form form) {
+    struct block r = block_of(NULL, codec_header_length(f, form));
+    block_defer(r);
     codec_write_header(f, form, r.bytes);
     return r;
 }
 
-struct record chunk_by_hand(const struct chain *c, uint64_t offset, uint64_t zeros,
-                            unsigned char fill, size_t n) {
-    struct record r = record_of(NULL, CODEC_CHUNK_HEADER + n);
-    record_defer(r);
-    memcpy(r.bytes, "BULWARK\x82", 8);
-    store_u64(r.bytes + AT_OWNER, c->identity);
-    store_u32(r.bytes + AT_OWNER_LAYERS, c->nlayers);
-    store_u32(r.bytes + AT_OWNER_RESERVED, 0);
-    store_u64(r.bytes + AT_OFFSET, offset);
-    store_u64(r.bytes + AT_ZEROS, zeros);
+struct block chunk_by_hand(const struct chain *c, uint64_t offset, uint64_t zeros,
+                           unsigned char fill, size_t n) {
+    struct block r = block_of(NULL, CODEC_CHUNK_HEADER + n);
+    block_defer(r);
+    put_chunk_head(r.bytes, c->identity, c->nlayers, offset, zeros);
     memset(r.bytes + CODEC_CHUNK_HEADER, fill, n);
     return r;
 }
 
-void change_record(struct record r, const struct change *change) {
-    unsigned char *at = r.bytes + change->at;
-    CHECK(change->at + (change->width ? change->width : 8) <= r.length);
-    if (change->width == 0) store_f64(at, change->number);
-    for (unsigned i = 0; i < change->width; i++)
-        at[i] = (unsigned char)(change->value >> (8 * i));
+void header_must_be_refused(struct block r, const char *why) {
+    struct filter *f = (struct filter *)&r;
+    uint64_t follows[2], blocks = memory_blocks();
+    const char *said = "untouched";
+    enum bloom_status status =
+        codec_read_header(r.bytes, r.length, counting_memory(), &f, follows, &said);
+    CHECK_STR(said, why);
+    CHECK_INT(status, BLOOM_CORRUPT);
+    CHECK(f == NULL);
+    CHECK_UINT(memory_blocks(), blocks);
 }
 
 static void free_value(void *f) {
@@ -73,7 +72,7 @@ struct filter *value_made(const struct bloom_memory *memory, const struct chain_
     return f;
 }
 
-struct filter *value_read(struct record header, uint64_t follows[2]) {
+struct filter *value_read(struct block header, uint64_t follows[2]) {
     struct filter *f;
     const char *why = "untouched";
     enum bloom_status status = codec_read_header(header.bytes, header.length,
@@ -88,7 +87,7 @@ struct filter *value_read(struct record header, uint64_t follows[2]) {
 }
 
 /* Returns whether the chunk brought anything. */
-static bool must_read(struct chain *to, struct record chunk, uint64_t *next) {
+static bool must_read(struct chain *to, struct block chunk, uint64_t *next) {
     bool changed;
     const char *why = "untouched";
     enum bloom_status status =
@@ -100,18 +99,18 @@ static bool must_read(struct chain *to, struct record chunk, uint64_t *next) {
     return changed;
 }
 
-uint64_t chunk_must_be_read(struct chain *to, struct record chunk) {
+uint64_t chunk_must_be_read(struct chain *to, struct block chunk) {
     uint64_t next;
     must_read(to, chunk, &next);
     return next;
 }
 
-bool chunk_brings_news(struct chain *to, struct record chunk) {
+bool chunk_brings_news(struct chain *to, struct block chunk) {
     uint64_t next;
     return must_read(to, chunk, &next);
 }
 
-void chunk_must_be_refused(struct chain *to, struct record chunk, const char *why) {
+void chunk_must_be_refused(struct chain *to, struct block chunk, const char *why) {
     struct snapshot before = snapshot_of(to);
     uint64_t next;
     bool changed;
@@ -132,9 +131,9 @@ size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
         length = codec_write_chunk(from, offset, buffer, room, &next);
         if (length == 0) return chunks;
         CHECK(length <= room && next > offset);
-        struct record chunk = record_of(buffer, length);
+        struct block chunk = block_of(buffer, length);
         uint64_t read = chunk_must_be_read(to, chunk);
-        record_free(chunk);
+        block_free(chunk);
         CHECK_UINT(read, next);
     }
 }

@@ -127,7 +127,7 @@ TEST(a_header_of_a_slow_filter_is_refused) {
         for (int most = 0; most < 2; most++) {
             struct chain c = most ? forged(halving[k]) : just_too_slow(halving[k]);
             struct filter slow = {.live = &c}, *f;
-            struct record header = header_of(&slow, CODEC_STORED);
+            struct block header = header_of(&slow, CODEC_STORED);
             uint64_t follows[2];
             const char *why;
             test_case("%s, %u layers", halving[k]->name, c.nlayers);
@@ -142,7 +142,7 @@ TEST(a_next_generation_that_is_slow_is_refused) {
     struct chain c = forged(&kind_redisbloom), quick = just_too_slow(&kind_redisbloom);
     quick.nlayers--;
     struct filter rebuilt = {.live = &quick, .next = &c, .standing = {.rebuild_token = 1}};
-    struct record header = header_of(&rebuilt, CODEC_STORED);
+    struct block header = header_of(&rebuilt, CODEC_STORED);
     struct filter *f;
     uint64_t follows[2];
     const char *why;

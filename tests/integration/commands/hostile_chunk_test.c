@@ -11,7 +11,7 @@
 /* With the iterator that fits what it says, so that it isn't the iterator that is
  * refused; 1 would mean a header. */
 static void must_refuse_chunk(const struct record *chunk) {
-    long long iterator = chunk->len < CHUNK ? 2 : iterator_of(chunk);
+    long long iterator = chunk->length < CHUNK ? 2 : iterator_of(chunk);
     CHECK_STR(load_record("part", chunk, iterator == 1 ? 2 : iterator), BAD_DATA);
     must_be_as_before();
     expect(w.c, "1", "BF.EXISTS", "part", "nobody");
@@ -20,37 +20,16 @@ static void must_refuse_chunk(const struct record *chunk) {
     must_be_as_before();
 }
 
-static const struct spoiled bad_chunks[] = {
-    {"magic: another first letter", 0, 1, 'b'},
-    {"magic: a header's", 7, 1, 0x81},
-    {"magic: a growth's", 7, 1, 0x83},
-    {"another filter's", CHUNK_IDENTITY, 1, 0},
-    {"another generation's", CHUNK_LAYERS, 4, 1},
-    {"a later generation's", CHUNK_LAYERS, 4, 3},
-    {"2^32 - 1 layers", CHUNK_LAYERS, 4, UINT32_MAX},
-    {"reserved word", CHUNK_RESERVED, 4, 1},
-    {"a gap of a byte", OFFSET, 8, 1},
-    {"a gap of a line", OFFSET, 8, 64},
-    {"from the end on", OFFSET, 8, 1 << 20},
-    {"from 2^63 on", OFFSET, 8, UINT64_C(1) << 63},
-    {"from 2^64 - 1 on", OFFSET, 8, UINT64_MAX},
-    {"zeros past the end", ZEROS, 8, 1 << 20},
-    {"zeros that carry the bytes over the border of the layers", ZEROS, 8, 64},
-    {"2^63 zeros", ZEROS, 8, UINT64_C(1) << 63},
-    {"2^64 - 1 zeros: the sum comes round to little", ZEROS, 8, UINT64_MAX},
-};
+static void change_must_be_refused(const struct change *change, const void *what) {
+    struct record chunk = *(const struct record *)what;
+    change_bytes(chunk.bytes, change);
+    test_case("%s", change->name);
+    must_refuse_chunk(&chunk);
+}
 
-TEST(chunks_with_one_wrong_field_are_refused) {
+TEST(malformed_chunks_are_refused) {
     set_up(server_shared());
-    for (size_t i = 0; i < sizeof bad_chunks / sizeof *bad_chunks; i++) {
-        const struct spoiled *s = &bad_chunks[i];
-        struct record chunk = w.chunks[0];
-        set(&chunk, s->at, s->width, s->value);
-        if (s->at == CHUNK_IDENTITY)
-            chunk.bytes[CHUNK_IDENTITY] ^= w.header.bytes[IDENTITY] ^ 1;
-        test_case("%s", s->what);
-        must_refuse_chunk(&chunk);
-    }
+    each_malformed_chunk(change_must_be_refused, &w.chunks[0]);
     memory_must_be_back();
 }
 
@@ -59,8 +38,8 @@ TEST(offset_and_zeros_that_come_round_are_refused) {
     static const uint64_t offsets[] = {0, 1, 64, UINT64_C(1) << 63, UINT64_MAX};
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
         struct record chunk = w.chunks[0];
-        set(&chunk, OFFSET, 8, offsets[i]);
-        set(&chunk, ZEROS, 8, 0 - offsets[i] - (offsets[i] == 0));
+        set(&chunk, K_OFFSET, 8, offsets[i]);
+        set(&chunk, K_ZEROS, 8, 0 - offsets[i] - (offsets[i] == 0));
         test_case("offset %llu", (unsigned long long)offsets[i]);
         must_refuse_chunk(&chunk);
     }
@@ -71,7 +50,7 @@ TEST(chunks_cut_anywhere_in_their_head_are_refused) {
     set_up(server_shared());
     for (size_t len = 0; len <= CHUNK; len++) {
         struct record chunk = w.chunks[0];
-        chunk.len = len;
+        chunk.length = len;
         test_case("cut to %zu bytes", len);
         must_refuse_chunk(&chunk);
     }
@@ -81,15 +60,15 @@ TEST(chunks_cut_anywhere_in_their_head_are_refused) {
 TEST(a_chunk_without_a_byte_is_refused) {
     set_up(server_shared());
     struct record chunk = w.chunks[0];
-    chunk.len = CHUNK;
-    CHECK_INT(get(&chunk, ZEROS), 0);
+    chunk.length = CHUNK;
+    CHECK_INT(get(&chunk, K_ZEROS), 0);
     must_refuse_chunk(&chunk);
 }
 
 TEST(a_chunk_over_the_border_of_two_layers_is_refused) {
     set_up(server_shared());
     struct record chunk = w.chunks[0];
-    chunk.bytes[chunk.len++] = 0;
+    chunk.bytes[chunk.length++] = 0;
     must_refuse_chunk(&chunk);
 }
 
@@ -98,7 +77,7 @@ TEST(a_chunk_past_the_end_is_refused) {
     CHECK_STR(load_record("part", &w.chunks[0], iterator_of(&w.chunks[0])), "OK");
     look_at_the_world();
     struct record chunk = w.chunks[1];
-    chunk.bytes[chunk.len++] = 0;
+    chunk.bytes[chunk.length++] = 0;
     CHECK_STR(load_record("part", &chunk, iterator_of(&chunk)), BAD_DATA);
     must_be_as_before();
     CHECK_STR(load_record("part", &w.chunks[1], iterator_of(&w.chunks[1])), "OK");
@@ -159,13 +138,13 @@ TEST(payloads_of_partial_filters_bring_what_they_say) {
     needs(700, "RESTORE that refuses a value and lives");
     set_up(server_shared());
     struct record header = w.header;
-    set(&header, FOLLOWS, 8, get(&w.header, FIRST + BYTES));
+    set(&header, FIXED + C_FOLLOWS, 8, get(&w.header, FIRST + L_BYTES));
     CHECK_STR(restore_records(3, &header, &w.chunks[0], &w.chunks[1]), BAD_PAYLOAD);
-    set(&header, FOLLOWS, 8, get(&w.header, FIRST + BYTES) - 1);
+    set(&header, FIXED + C_FOLLOWS, 8, get(&w.header, FIRST + L_BYTES) - 1);
     CHECK_STR(restore_records(2, &header, &w.chunks[0]), BAD_PAYLOAD);
     must_be_as_before();
 
-    set(&header, FOLLOWS, 8, get(&w.header, FIRST + BYTES));
+    set(&header, FIXED + C_FOLLOWS, 8, get(&w.header, FIRST + L_BYTES));
     CHECK_STR(restore_records(2, &header, &w.chunks[0]), "OK");
     CHECK_INT(count_missing(w.c, "new", 0, 10000), 0);
     CHECK_STR(load_record("new", &w.chunks[1], iterator_of(&w.chunks[1])), "OK");
@@ -181,13 +160,13 @@ static void must_refuse_payload(struct payload *p) {
 
 static struct payload begun(unsigned encoding_version) {
     struct payload p = payload_new("bulwarkBF", encoding_version);
-    payload_add_string(&p, w.header.bytes, w.header.len);
+    payload_add_string(&p, w.header.bytes, w.header.length);
     return p;
 }
 
 static void add_chunks(struct payload *p) {
     for (int i = 0; i < 2; i++)
-        payload_add_string(p, w.chunks[i].bytes, w.chunks[i].len);
+        payload_add_string(p, w.chunks[i].bytes, w.chunks[i].length);
 }
 
 TEST(payloads_with_a_broken_frame_are_refused) {
@@ -227,13 +206,13 @@ TEST(a_partial_filter_never_denies_and_never_takes) {
     set_up(server_shared());
     for (int layer = 0; layer < 2; layer++) {
         const struct record *whole = &w.chunks[layer];
-        uint64_t start = get(whole, OFFSET), n = whole->len - CHUNK, step = 37;
+        uint64_t start = get(whole, K_OFFSET), n = whole->length - CHUNK, step = 37;
         for (uint64_t at = 0; at < n; at += step) {
             struct record some = *whole;
             uint64_t length = n - at < step ? n - at : step;
-            set(&some, OFFSET, 8, start + at);
+            set(&some, K_OFFSET, 8, start + at);
             memcpy(some.bytes + CHUNK, whole->bytes + CHUNK + at, length);
-            some.len = CHUNK + length;
+            some.length = CHUNK + length;
             test_case("%llu bytes of layer %d", (unsigned long long)at, layer);
             CHECK_INT(count_missing(w.c, "part", 0, MEMBERS), 0);
             CHECK_INT(count_missing(w.c, "part", 50000, 50100), 0);
@@ -275,8 +254,8 @@ TEST(arguments_at_their_limits) {
         call(w.c, "DEL", "new");
     }
     expect(w.c, "(error) " NO_ROOM, "BF.RESERVE", "new", "0.01", "1099511627776");
-    expect(w.c, "(error) ERR filter has changed, start again", "BF.SCANDUMP", "healthy",
-           "9223372036854775807");
+    expect_like(w.c, "(error) ERR filter has changed, start again*", "BF.SCANDUMP",
+                "healthy", "9223372036854775807");
 }
 
 TEST(items_at_their_limits) {

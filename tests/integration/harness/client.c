@@ -214,6 +214,17 @@ const redisReply *reply_field(const redisReply *reply, const char *name) {
     return NULL;
 }
 
+const char **bf_commands(redisContext *c) {
+    const redisReply *all = call(c, "COMMAND");
+    const char **names = calloc(all->elements + 1, sizeof *names);
+    test_defer(free, names);
+    for (size_t i = 0, n = 0; i < all->elements; i++) {
+        const char *name = all->element[i]->element[0]->str;
+        if (strncmp(name, "bf.", 3) == 0) names[n++] = name;
+    }
+    return names;
+}
+
 /* -------------------------------------------------------------------------
  * Many items
  * ---------------------------------------------------------------------- */

@@ -69,6 +69,10 @@ long long info_int(redisContext *c, const char *section, const char *field);
 /* A field of an array [name, value, ...] or map reply; NULL if it is not there. */
 const redisReply *reply_field(const redisReply *reply, const char *name);
 
+/* The names of all BF commands that COMMAND tells of, in small letters; NULL after the
+ * last one. Owned by the test. */
+const char **bf_commands(redisContext *c);
+
 /* -------------------------------------------------------------------------
  * Many items: numbers, written in decimal
  * ---------------------------------------------------------------------- */

@@ -11,37 +11,33 @@
 /* ---- records ---- */
 
 void set(struct record *r, unsigned at, unsigned width, uint64_t value) {
-    for (unsigned i = 0; i < width; i++)
-        r->bytes[at + i] = (unsigned char)(value >> (8 * i));
+    put_number(r->bytes + at, width, value);
 }
 
 uint64_t get(const struct record *r, unsigned at) {
-    uint64_t n = 0;
-    for (unsigned i = 8; i-- > 0;)
-        n = n << 8 | r->bytes[at + i];
-    return n;
-}
-
-void set_rate(struct record *r, unsigned at, double rate) {
-    uint64_t bits;
-    memcpy(&bits, &rate, sizeof bits);
-    set(r, at, 8, bits);
+    return get_number(r->bytes + at, 8);
 }
 
 static struct record record_of(const struct piece *p) {
-    struct record r = {.len = p->len};
+    struct record r = {.length = p->len};
     CHECK(p->len <= sizeof r.bytes);
     memcpy(r.bytes, p->bytes, p->len);
     return r;
 }
 
 const char *load_record(const char *key, const struct record *r, long long iterator) {
-    struct piece p = {iterator, (const char *)r->bytes, r->len};
+    struct piece p = {iterator, (const char *)r->bytes, r->length};
     return load_piece(w.c, key, &p);
 }
 
 long long iterator_of(const struct record *r) {
-    return (long long)(get(r, OFFSET) + get(r, ZEROS) + (r->len - CHUNK) + 1);
+    return (long long)(get(r, K_OFFSET) + get(r, K_ZEROS) + (r->length - CHUNK) + 1);
+}
+
+struct record next_growth(void) {
+    struct record r = {.length = GROWTH};
+    put_growth(r.bytes, get(&w.header, FIXED + C_IDENTITY), 2, w.header.bytes + SECOND);
+    return r;
 }
 
 /* ---- the world that must not change ---- */
@@ -88,10 +84,10 @@ void set_up(struct server *s) {
     const struct dump *d = dump_filter(w.c, "source");
     CHECK_INT(d->npieces, 3);
     w.header = record_of(&d->pieces[0]);
-    CHECK_INT(w.header.len, HEADER);
+    CHECK_INT(w.header.length, HEADER);
     w.chunks[0] = record_of(&d->pieces[1]);
     w.chunks[1] = record_of(&d->pieces[2]);
-    w.total = get(&w.header, FIRST + BYTES) + get(&w.header, SECOND + BYTES);
+    w.total = get(&w.header, FIRST + L_BYTES) + get(&w.header, SECOND + L_BYTES);
     CHECK_INT(iterator_of(&w.chunks[1]), w.total + 1);
     CHECK_STR(load_record("part", &w.header, 1), "OK");
     look_at_the_world();
@@ -121,7 +117,7 @@ const char *restore_records(size_t n, ...) {
     va_start(records, n);
     while (n-- > 0) {
         const struct record *r = va_arg(records, const struct record *);
-        payload_add_string(&p, r->bytes, r->len);
+        payload_add_string(&p, r->bytes, r->length);
     }
     va_end(records);
     payload_end(&p, rdb_version());

@@ -4,7 +4,7 @@
  *
  *     set_up(server_shared());
  *     struct record header = w.header;
- *     set(&header, VERSION, 2, 7);
+ *     set(&header, H_VERSION, 2, 7);
  *     must_refuse_header(&header);
  *
  * The world is a healthy filter full of members, a filter that is loaded in part, and
@@ -14,6 +14,7 @@
 #define HOSTILE_H
 
 #include "harness.h"
+#include "records/malformed.h"
 
 #define BAD_DATA    "ERR received bad data"
 #define BAD_PAYLOAD "ERR Bad data format"
@@ -21,68 +22,8 @@
 
 enum { MEMBERS = 300 };
 
-/* Where things are in the records: the page at the top of core/codec.h. */
-enum {
-    VERSION = 8,
-    CHAINS = 10,
-    FLAGS = 12,
-    STATE = 16,
-    RESERVED = 17,
-    DOUBT = 18,
-    SECTIONS = 20,
-    LEASE = 24,
-    VOUCHED = 32,
-    TOKEN = 40,
-    START = 48,
-    RECEIVED = 56,
-    KIND = 64,
-    VARIANT = 65,
-    RESERVED_2 = 66,
-    EXPANSION = 68,
-    IDENTITY = 72,
-    SECOND_SECRET = 96,
-    ERROR_RATE = 112,
-    PARAMETER = 120,
-    FOLLOWS = 128,
-    LAYERS = 136,
-    RESERVED_4 = 140,
-    FIRST = 144, /* layer */
-    SECOND = 192,
-    HEADER = 240, /* of two layers */
-
-    PROBES = 0,
-    SECTORS = 2,
-    LAYER_RESERVED = 4,
-    BYTES = 8,
-    CAPACITY = 16,
-    ITEMS = 24,
-    SHARE = 32,
-    MODEL = 40,
-
-    CHUNK_IDENTITY = 8,
-    CHUNK_LAYERS = 16,
-    CHUNK_RESERVED = 20,
-    OFFSET = 24,
-    ZEROS = 32,
-    CHUNK = 40,
-};
-
-/* A copy of a record, to be spoiled. */
-struct record {
-    unsigned char bytes[8192];
-    size_t len;
-};
-
 void set(struct record *r, unsigned at, unsigned width, uint64_t value);
-void set_rate(struct record *r, unsigned at, double rate);
 uint64_t get(const struct record *r, unsigned at);
-
-/* One field of a record that is wrong. */
-struct spoiled {
-    const char *what;
-    unsigned at, width;
-    uint64_t value;
-};
 
 /* The world, once set_up() has made it. */
 extern struct world {
@@ -92,6 +33,9 @@ extern struct world {
     const char *before;
     long long memory;
 } w;
+
+/* The growth record that would be next for "source" and "part". */
+struct record next_growth(void);
 
 /* Makes the keys "healthy", "source", and "part", which has got source's header. */
 void set_up(struct server *s);

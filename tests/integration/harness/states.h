@@ -34,14 +34,14 @@ redisContext *restart_with(struct server *s, const char *module_args);
 /* Becomes a replica and has caught up; its AOF, if it has one, begins there. */
 void follow(redisContext *replica, const struct server *master);
 
-/* The cause for which nothing in the filter is denied: BF.INFO FULL's "Unknown by", or "". */
+/* Why nothing in the filter is denied: BF.INFO FULL's "Unknown by", or "". */
 const char *unknown_by(redisContext *c, const char *key);
 
 /* A beat has come to the replica; the filter is ready. */
 void wait_for_beat(redisContext *replica, const char *key);
 
-/* The filter, which is ready at the master, is believed at the replica: a beat has come that
- * names the replica. */
+/* The filter, which is ready at the master, is believed at the replica: a beat has come
+ * that names the replica. */
 void wait_for_belief(redisContext *replica, const char *key);
 
 /* The replica loses its master and doesn't find it again. */

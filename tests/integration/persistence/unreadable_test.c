@@ -6,6 +6,7 @@
 #include <glob.h>
 
 #include "harness.h"
+#include "records/format.h"
 
 #define AOF                                                                                \
     "appendonly yes\naof-use-rdb-preamble no\nappendfsync always\nauto-aof-rewrite-"       \
@@ -17,9 +18,9 @@ static void spoil_version(const char *path) {
     FILE *f = fopen(path, "r+");
     CHECK(f != NULL);
     size_t length = fread(bytes, 1, sizeof bytes, f);
-    char *header = memmem(bytes, length, "BULWARK\x81", 8);
+    char *header = memmem(bytes, length, HEADER_MAGIC, 8);
     CHECK(header != NULL);
-    fseek(f, header + 8 - bytes, SEEK_SET);
+    fseek(f, header + H_VERSION - bytes, SEEK_SET);
     fputc(99, f);
     fclose(f);
 }
