@@ -57,9 +57,14 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind]. What isn't said stays as it is in *wish. */
+ * [KIND kind] [EMPTY] [REPLACE seconds]. What isn't said stays as it is in start->wish. */
+struct start {
+    struct wish wish;
+    bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
+    long long replace; /* a rebuild that got nothing for so many seconds; 0: none */
+};
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                     struct wish *wish);
+                     struct start *start);
 
 /* What a filter is like if the command doesn't say: as the settings have it, unless the
  * command came from upstream. A Bulwark there would have sent the filter's header, so it is

@@ -14,7 +14,7 @@
 #define EMPTY       "(error) ERR filter is empty"
 #define NO_REBUILD  "(error) ERR no such rebuild"
 #define INTERRUPTED "(error) ERR rebuild interrupted, start again"
-#define REBUILDING  "(error) ERR rebuild under way"
+#define REBUILDING  "(error) ERR rebuild under way, begun *: ABORT first"
 
 #define TRUST_ALL "bf-trust restart,failover,replica,restore"
 
