@@ -151,7 +151,7 @@ static enum bloom_status refusal_of_product(const struct incoming *in,
                                             enum bloom_status status, uint64_t bytes) {
     bool impossible = status == BLOOM_NO_MEMORY ||
                       (status == BLOOM_OVER_LIMIT && !memory_could_hold(in->ctx, bytes));
-    return impossible && !in->followed ? BLOOM_CORRUPT : status;
+    return impossible && !in->from_upstream ? BLOOM_CORRUPT : status;
 }
 
 /* It is of the first product that can read it. */
