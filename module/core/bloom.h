@@ -6,7 +6,8 @@
  *     chain.h    layers that grow: the error ledger, batches
  *     layer.h    one array of bits
  *     kind.h     how an item becomes bits: one table of functions a family
- *     sizing.h   how large a layer must be
+ *     sizing.h   how large a layer of the native kind must be
+ *     real.h     logarithms and powers that are the same on every machine
  *     estimate.h how often a chain errs as it is
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
@@ -49,6 +50,7 @@
 #include "kinds/redisbloom/redisbloom_codec.h"
 #include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "memory.h"
+#include "real.h"
 #include "shield.h"
 #include "sizing.h"
 #include "status.h"

@@ -6,6 +6,10 @@
 #ifndef BLOOM_BYTES_H
 #define BLOOM_BYTES_H
 
+#if __SIZEOF_POINTER__ < 8
+#error "a filter may be larger than 4 GB: a processor with 64-bit addresses is needed"
+#endif
+
 #include <stdint.h>
 #include <string.h>
 

@@ -102,7 +102,7 @@ static uint64_t next_capacity(const struct chain *c, uint64_t first) {
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct layer *plan) {
     if (c->nlayers == 0 && (capacity < 1 || capacity > CHAIN_CAPACITY_MAX))
         return BLOOM_BAD_CAPACITY;
-    if (c->missing > 0) return BLOOM_PARTIAL;
+    if (chain_is_partial(c)) return BLOOM_PARTIAL;
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_FULL;
     if (c->nlayers >= c->kind->layers_max) return BLOOM_TOO_BIG;
 
@@ -130,7 +130,7 @@ static const char *layer_flaw(const struct kind *kind, const struct layer *layer
 enum bloom_status chain_grow(struct chain *c, const struct layer *plan) {
     uint64_t bytes = chain_bytes(c), capacity = chain_capacity(c);
     if (c->nlayers > 0 && c->expansion == 0) return BLOOM_CORRUPT;
-    if (c->nlayers >= c->kind->layers_max || c->missing > 0) return BLOOM_CORRUPT;
+    if (c->nlayers >= c->kind->layers_max || chain_is_partial(c)) return BLOOM_CORRUPT;
     if (layer_flaw(c->kind, plan)) return BLOOM_CORRUPT;
     if (lookups(c) + plan->probes > CHAIN_LOOKUPS_MAX) return BLOOM_CORRUPT;
     if (!add_up(&bytes, plan->bytes) || !add_up(&capacity, plan->capacity))
@@ -285,6 +285,10 @@ uint64_t chain_bytes(const struct chain *c) {
     for (uint32_t i = 0; i < c->nlayers; i++)
         sum += c->layers[i].bytes;
     return sum;
+}
+
+uint64_t chain_present(const struct chain *c) {
+    return chain_bytes(c) - c->missing;
 }
 
 uint64_t chain_memory(const struct chain *c) {

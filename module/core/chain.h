@@ -21,10 +21,12 @@
  *     error_i    = (error - sum of the model errors of the layers before) * share(i)
  *     capacity_i = capacity_(i-1) * expansion
  *
- * and what rounding up to whole lines gives away comes back to the budget. Every
- * layer is one more place to look: a chain of CHAIN_LONG layers, which only a
- * small expansion can make, doubles its total with each further one. Other kinds
- * have rules of their own (kinds/).
+ * and what rounding up to whole lines gives away comes back to the budget. (Errors that
+ * fall from layer to layer, with a sum that is bounded: Almeida, Baquero, Preguica,
+ * Hutchison, "Scalable Bloom Filters", 2007; there by a constant ratio, as in foreign
+ * kinds.) Every layer is one more place to look: a chain of CHAIN_LONG layers, which only
+ * a small expansion can make, doubles its total with each further one. Other kinds have
+ * rules of their own (kinds/).
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
@@ -142,6 +144,14 @@ uint32_t chain_growth(const struct chain *c);
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
+
+/* Whether some of it has not come yet: it denies nothing then. */
+static inline bool chain_is_partial(const struct chain *c) {
+    return c->missing > 0;
+}
+
+/* Bytes of the joined arrays that are there. */
+uint64_t chain_present(const struct chain *c);
 
 /* What the chain takes: arrays and structs, without an allocator's slack. */
 uint64_t chain_memory(const struct chain *c);

@@ -91,10 +91,6 @@ size_t codec_header_length(const struct filter *f, enum codec_form form) {
     return has_next(f, form) ? length + chain_length(f->next) : length;
 }
 
-static uint64_t present(const struct chain *c) {
-    return chain_bytes(c) - c->missing;
-}
-
 void codec_write_header(const struct filter *f, enum codec_form form, unsigned char *out) {
     const struct standing *s = &f->standing;
     memset(out, 0, FIXED_LENGTH);
@@ -111,9 +107,11 @@ void codec_write_header(const struct filter *f, enum codec_form form, unsigned c
         store_u64(out + 48, (uint64_t)s->rebuild_start);
         store_u64(out + 56, s->rebuild_received);
     }
-    write_chain(f->live, form == CODEC_BORN ? 0 : present(f->live), out + FIXED_LENGTH);
+    write_chain(f->live, form == CODEC_BORN ? 0 : chain_present(f->live),
+                out + FIXED_LENGTH);
     if (has_next(f, form))
-        write_chain(f->next, present(f->next), out + FIXED_LENGTH + chain_length(f->live));
+        write_chain(f->next, chain_present(f->next),
+                    out + FIXED_LENGTH + chain_length(f->live));
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
@@ -282,7 +280,7 @@ static uint64_t count_zeros(const struct chain *c, uint64_t offset, uint64_t end
 
 size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *out,
                          size_t room, uint64_t *next) {
-    uint64_t end = present(c);
+    uint64_t end = chain_present(c);
     *next = offset;
     if (offset >= end) return 0;
 
@@ -313,7 +311,7 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
                                    uint64_t *next, bool *changed, const char **why) {
     struct reader in = {bytes, length, NULL};
     const unsigned char *at = next_bytes(&in, CODEC_CHUNK_HEADER);
-    uint64_t total = chain_bytes(c), so_far = present(c);
+    uint64_t total = chain_bytes(c), so_far = chain_present(c);
     *why = "it ends too early";
     if (!at) return BLOOM_CORRUPT;
     *why = "it doesn't start as a chunk";

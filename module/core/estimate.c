@@ -2,6 +2,7 @@
 #include "estimate.h"
 
 #include "bytes.h"
+#include "real.h"
 #include "sizing.h"
 
 /* A page: lines that lie together cost less to read than lines that don't, and as many
@@ -38,7 +39,7 @@ static struct sample sample_of(uint64_t bytes, uint64_t most) {
 /* Fewer than 8 bits, of old foreign layers. */
 static struct estimate estimate_byte(const struct layer *layer, uint64_t bits) {
     double fill = ones_u64(*layer->bits & ((1u << bits) - 1)) / (double)bits;
-    return (struct estimate){sizing_power(fill, layer->probes), fill, bits, 1};
+    return (struct estimate){real_power(fill, layer->probes), fill, bits, 1};
 }
 
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
@@ -57,7 +58,7 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
     fill /= (double)s.blocks;
     pass /= (double)s.blocks;
     return (struct estimate){
-        .error = sizing_power(pass, layer->probes),
+        .error = real_power(pass, layer->probes),
         .fill = fill,
         .bits = bits,
         .looked_at = s.blocks * s.length,

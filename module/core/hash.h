@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hash.h - an item's bytes and a secret become 64 bits.
  *
- * SipHash-1-3 (Aumasson and Bernstein's SipHash with one round a word and
- * three at the end). Each native filter has a random secret of its own, so
+ * SipHash-1-3: Aumasson and Bernstein's SipHash (2012) with one round a word and
+ * three at the end. Each native filter has a random secret of its own, so
  * that nobody who doesn't know it can choose items that collide. */
 #ifndef BLOOM_HASH_H
 #define BLOOM_HASH_H
@@ -15,7 +15,8 @@ struct item {
     size_t length;
 };
 
-/* The 128-bit key of the hash. Whoever knows it can play the filter. */
+/* The 128-bit key of the hash. Anyone who knows it can choose items that the filter
+ * takes for others. */
 struct secret {
     uint64_t k0, k1;
 };

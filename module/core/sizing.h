@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sizing.h - how large a filter must be: pure arithmetic, no memory, no state.
+/* sizing.h - how large a layer of lines must be: pure arithmetic, no memory, no state.
  *
- * A filter of lines is a run of B lines of 512 bits. An item touches m of them
+ * A layer of the native kind is a run of B lines of 512 bits. An item touches m of them
  * ("probes") and sets s bits in each, one in every sector of 512/s bits. With n
  * items inside, a line has been touched by lam = m*n/B of them on average
  * (its "load"), about Poisson distributed, and the error is
@@ -11,9 +11,16 @@
  *
  * where n/2^64 is what a hash of 64 bits costs.
  *
- * Only + - * / and comparisons of IEEE doubles are used, compiled without
- * contraction, so that two machines that are asked the same question give the
- * same answer to the last bit. */
+ * Where this comes from. An item's bits in one cache line, the Poisson load that makes of
+ * it, and several lines an item: Putze, Sanders, Singler, "Cache-, Hash- and
+ * Space-Efficient Bloom Filters" (2007), on blocked and multi-blocked filters, where the
+ * bits of a line are free. A bit in every sector instead: the split block filters of
+ * Impala and Parquet, which have 8 words of 32 bits for it. With one bit a sector, j items
+ * in a line leave a bit of it clear with (1 - s/512)^j, and the term of the sum follows.
+ * What the sum gives is tested against its definition and against rates as measured.
+ *
+ * All of it is computed with real.h: two machines that are asked the same question give
+ * the same answer to the last bit. */
 #ifndef BLOOM_SIZING_H
 #define BLOOM_SIZING_H
 
@@ -46,19 +53,5 @@ double sizing_load(unsigned probes, unsigned sectors, double error);
  * Refuses BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items),
  * BLOOM_RATE_TOO_SMALL (under 4*items/2^64) and BLOOM_TOO_BIG. */
 enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out);
-
-/* The textbook's flat filter of M bits, N items and k probes, to compare with:
- * M/N at the best k, and the error at given M/N and k. */
-double sizing_textbook_bits_per_item(double error);
-double sizing_textbook_error(double bits_per_item, unsigned probes);
-
-/* Natural logarithm, correctly rounded as good as always. What has no finite one gets 0. */
-double sizing_log(double x);
-
-/* Exponential, to about one part in 10^15. What is too large for it gets the largest. */
-double sizing_exp(double x);
-
-/* base^exponent by squaring, rounded at every step. */
-double sizing_power(double base, uint64_t exponent);
 
 #endif

@@ -11,26 +11,28 @@
 enum bloom_status {
     BLOOM_OK = 0,
 
-    /* The core. */
+    /* The core's. */
     BLOOM_NO_MEMORY = -1,      /* the allocator said no */
     BLOOM_TOO_BIG = -2,        /* the sizes asked for do not fit in 64 bits */
     BLOOM_BAD_ERROR_RATE = -3, /* not a number between 0 and 1 */
     BLOOM_BAD_CAPACITY = -4,   /* not in [1, CHAIN_CAPACITY_MAX] */
     BLOOM_RATE_TOO_SMALL = -5, /* 64 bits of hash can't keep that rate */
     BLOOM_CORRUPT = -6,        /* bytes that no version of this code wrote */
+    BLOOM_FULL = -7,           /* at capacity, and it never grows */
+    BLOOM_PARTIAL = -8,        /* not all of it has been loaded */
+    BLOOM_NO_REBUILD = -9,     /* none, or another one */
+    BLOOM_INTERRUPTED = -10,   /* what was sent to the rebuild may be lost */
 
-    /* Whoever uses it, for a whole filter. */
-    BLOOM_FULL = -7,         /* at capacity, and it never grows */
-    BLOOM_PARTIAL = -8,      /* not all of it has been loaded */
-    BLOOM_OVER_LIMIT = -9,   /* larger than a filter may be */
-    BLOOM_SERVER_FULL = -10, /* the server has no memory left to give */
-    BLOOM_EXISTS = -11,
-    BLOOM_NOT_FOUND = -12,
-    BLOOM_CHANGED = -13,     /* no longer the filter that a dump began with */
-    BLOOM_EMPTY = -14,       /* nothing is in it, so nobody can vouch for it */
-    BLOOM_REBUILDING = -15,  /* one is under way already */
-    BLOOM_NO_REBUILD = -16,  /* none, or another one */
-    BLOOM_INTERRUPTED = -17, /* what was sent to the rebuild may be lost */
+    /* The server's side (redis/), which never come from the core. They are of the same
+     * type, so that a refusal passes through one variable and the compiler knows when
+     * one of either half has no words. */
+    BLOOM_OVER_LIMIT = -100,  /* larger than a filter may be */
+    BLOOM_SERVER_FULL = -101, /* the server has no memory left to give */
+    BLOOM_EXISTS = -102,
+    BLOOM_NOT_FOUND = -103,
+    BLOOM_CHANGED = -104,    /* no longer the filter that a dump began with */
+    BLOOM_EMPTY = -105,      /* nothing is in it, so nobody can vouch for it */
+    BLOOM_REBUILDING = -106, /* one is under way already */
 };
 
 #endif

@@ -62,7 +62,7 @@ static struct layer *last_layer(const struct chain *c) {
  * layer, full or not. */
 static bool waits_for_growth(const struct adding *a, const struct chain *c) {
     bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
-                   c == a->f->live && c->missing == 0;
+                   c == a->f->live && !chain_is_partial(c);
     return upstream_sent(a->ctx) && !by_rule;
 }
 
@@ -145,7 +145,7 @@ static void note_overfull(struct adding *a) {
 
 enum bloom_status adding_run(struct adding *a) {
     uint8_t few[FEW], *many = NULL;
-    if (a->f->live->missing > 0 && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
+    if (chain_is_partial(a->f->live) && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
     if (a->f->next && !a->token)

@@ -59,7 +59,7 @@ bool advice_write(const struct chain *c, char line[ADVICE_MAX]) {
         lookups += c->layers[i].probes;
         excess += layer_excess(&c->layers[i]);
     }
-    if (c->missing > 0 || items == 0 || (c->nlayers == 1 && excess == 0)) return false;
+    if (chain_is_partial(c) || items == 0 || (c->nlayers == 1 && excess == 0)) return false;
     uint64_t capacity = advice_round(items + items / AIR + 1);
     if (!plan_one(c, capacity, &plan)) return false;
     uint64_t saved = bytes > plan.bytes ? bytes - plan.bytes : 0;

@@ -30,7 +30,7 @@ static enum cause look_at(struct filter *f, struct circumstances *here) {
         see_lease(f, now);
     }
     if (here->replica && f->standing.state == STATE_READY) look_at_link(here);
-    return shield_unknown(&f->standing, f->live->missing > 0, here, now);
+    return shield_unknown(&f->standing, chain_is_partial(f->live), here, now);
 }
 
 enum cause answer_look_closer(struct filter *f) {

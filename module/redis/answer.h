@@ -13,7 +13,8 @@ enum cause answer_look_closer(struct filter *f);
 /* Whether "absent" may be said of what is not in the filter (NULL: there is none), or why
  * not. That a lease has ended is noted in the filter. */
 static inline enum cause answer_cause(struct filter *f) {
-    if (f && f->standing.state == STATE_PLAIN && f->live->missing == 0 && !settings.bypass)
+    if (f && f->standing.state == STATE_PLAIN && !chain_is_partial(f->live) &&
+        !settings.bypass)
         return CAUSE_PLAIN;
     return answer_look_closer(f);
 }

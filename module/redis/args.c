@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "args.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,14 +10,33 @@
 #include "core/kinds/valkeybloom/valkeybloom.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "make.h"
-#include "options.h"
 #include "reply.h"
 #include "settings.h"
 #include "upstream.h"
 
-#define BIT(o) OPTION_BIT(OPTION_##o)
+enum option {
+    OPTION_CAPACITY,
+    OPTION_ERROR,
+    OPTION_EXPANSION,
+    OPTION_KIND,
+    OPTION_TIGHTENING,
+    OPTION_SEED,
+    OPTION_EX,
+    OPTION_PXAT,
+    OPTION_SINCE,
+    OPTION_OF,
+    OPTION_XX,
+    OPTION_LOADING,
+    OPTION_READY,
+    OPTION_NOCREATE,
+    OPTION_NONSCALING,
+    OPTION_ITEMS,
+    OPTION_UNKNOWN /* none of them */
+};
 
-/* Which options each command has. */
+#define BIT(o) (1u << OPTION_##o)
+
+/* Which of them each command has. */
 #define RESERVE_OPTIONS                                                                    \
     (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY))
 #define INSERT_OPTIONS                                                                     \
@@ -25,13 +45,51 @@
 #define VALKEYBLOOM_OPTIONS (BIT(TIGHTENING) | BIT(SEED)) /* in its stream only */
 #define START_OPTIONS                                                                      \
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
-#define READY_OPTIONS     (BIT(EX) | BIT(PXAT) | BIT(XX))
-#define COMMIT_OPTIONS    BIT(EX)
-#define FOLLOWING_OPTIONS (BIT(PXAT) | BIT(SINCE) | BIT(OF)) /* in our stream only */
+#define READY_OPTIONS    (BIT(EX) | BIT(PXAT) | BIT(XX))
+#define COMMIT_OPTIONS   BIT(EX)
+#define UPSTREAM_OPTIONS (BIT(PXAT) | BIT(SINCE) | BIT(OF)) /* in our stream only */
 
-/* The options of one command line, and what becomes of them. */
-struct parser {
-    struct options in;
+/* What RedisBloom says, which differs between its commands, and what we say in commands
+ * that it doesn't have. A %s stands for the option. */
+struct dialect {
+    const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
+    const char *no_value; /* NULL: the server's words for a wrong number of arguments */
+};
+
+static const struct dialect reserve_words = {
+    .bad_error_rate = "ERR bad error rate",
+    .bad_capacity = "ERR bad capacity",
+    .bad_expansion = "ERR bad expansion",
+    .no_value = "ERR no expansion",
+    .unknown = "ERR unknown option '%s'",
+};
+
+static const struct dialect insert_words = {
+    .bad_error_rate = "Bad error rate",
+    .bad_capacity = "Bad capacity",
+    .bad_expansion = "Bad expansion",
+    .unknown = "Unknown argument received",
+};
+
+static const struct dialect own_words = {
+    .bad_error_rate = "ERR bad error rate",
+    .bad_capacity = "ERR bad capacity",
+    .bad_expansion = "ERR bad expansion",
+    .no_value = "ERR option '%s' needs a value",
+    .unknown = "ERR unknown option '%s'",
+};
+
+/* One command line while it is read. */
+struct line {
+    RedisModuleCtx *ctx;
+    RedisModuleString **argv;
+    int argc, at;   /* what is read next */
+    bool loose;     /* as RedisBloom reads */
+    unsigned known; /* the options that the command has */
+    unsigned seen;  /* those that have been read */
+    const struct dialect *dialect;
+
+    /* What comes of it: the one that the command makes. */
     struct wish *wish;
     struct vow *vow;
 };
@@ -58,206 +116,261 @@ struct wish args_default_wish(RedisModuleCtx *ctx) {
 
 /* ---- values: each replies and says false if it can't be what is meant ---- */
 
-static bool read_error_rate(struct parser *p, RedisModuleString *text) {
-    if (RedisModule_StringToDouble(text, &p->wish->error) != REDISMODULE_OK)
-        return reply_error(p->in.ctx, p->in.dialect->bad_error_rate), false;
-    if (!(p->wish->error > 0 && p->wish->error < 1))
-        return reply_refusal(p->in.ctx, p->in.argv[1], BLOOM_BAD_ERROR_RATE), false;
+static bool read_error_rate(struct line *l, RedisModuleString *text) {
+    if (RedisModule_StringToDouble(text, &l->wish->error) != REDISMODULE_OK)
+        return reply_error(l->ctx, l->dialect->bad_error_rate), false;
+    if (!(l->wish->error > 0 && l->wish->error < 1))
+        return reply_refusal(l->ctx, l->argv[1], BLOOM_BAD_ERROR_RATE), false;
     return true;
 }
 
-static bool read_capacity(struct parser *p, RedisModuleString *text) {
-    long long *capacity = &p->wish->capacity;
+static bool read_capacity(struct line *l, RedisModuleString *text) {
+    long long *capacity = &l->wish->capacity;
     if (RedisModule_StringToLongLong(text, capacity) != REDISMODULE_OK)
-        return reply_error(p->in.ctx, p->in.dialect->bad_capacity), false;
+        return reply_error(l->ctx, l->dialect->bad_capacity), false;
     if (*capacity < 1 || *capacity > (long long)CHAIN_CAPACITY_MAX)
-        return reply_refusal(p->in.ctx, p->in.argv[1], BLOOM_BAD_CAPACITY), false;
+        return reply_refusal(l->ctx, l->argv[1], BLOOM_BAD_CAPACITY), false;
     return true;
 }
 
-static bool read_expansion(struct parser *p, RedisModuleString *text) {
-    long long *expansion = &p->wish->expansion;
+static bool read_expansion(struct line *l, RedisModuleString *text) {
+    long long *expansion = &l->wish->expansion;
     if (RedisModule_StringToLongLong(text, expansion) != REDISMODULE_OK)
-        return reply_error(p->in.ctx, p->in.dialect->bad_expansion), false;
+        return reply_error(l->ctx, l->dialect->bad_expansion), false;
     /* Other masters have had other limits. */
-    if (*expansion < 0 || *expansion > (p->in.loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
-        return reply_error(p->in.ctx, "ERR expansion must be in the range [0, 32768]"),
-               false;
-    p->wish->growth = *expansion;
+    if (*expansion < 0 || *expansion > (l->loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
+        return reply_error(l->ctx, "ERR expansion must be in the range [0, 32768]"), false;
+    l->wish->growth = *expansion;
     return true;
 }
 
-static bool read_kind(struct parser *p, RedisModuleString *text) {
+static bool read_kind(struct line *l, RedisModuleString *text) {
     const struct kind *kind = settings_kind(text);
-    if (!kind) return reply_option_error(p->in.ctx, "ERR unknown kind '%s'", text), false;
-    if (kind != p->wish->kind) p->wish->parameter = 0; /* it was the other kind's */
-    p->wish->kind = kind;
+    if (!kind) return reply_option_error(l->ctx, "ERR unknown kind '%s'", text), false;
+    if (kind != l->wish->kind) l->wish->parameter = 0; /* it was the other kind's */
+    l->wish->kind = kind;
     return true;
 }
 
 /* Only valkey-bloom knows these two, so the filter is one of its. Without a seed it would
  * be another on every replica. */
-static void wish_for_valkeybloom(struct parser *p) {
-    p->wish->kind = &kind_valkeybloom;
-    if (p->wish->has_seed) return;
-    memcpy(p->wish->seed, valkeybloom_fixed_seed, sizeof p->wish->seed);
-    p->wish->has_seed = true;
+static void wish_for_valkeybloom(struct line *l) {
+    l->wish->kind = &kind_valkeybloom;
+    if (l->wish->has_seed) return;
+    memcpy(l->wish->seed, valkeybloom_fixed_seed, sizeof l->wish->seed);
+    l->wish->has_seed = true;
 }
 
-static bool read_tightening(struct parser *p, RedisModuleString *text) {
-    double *ratio = &p->wish->parameter;
+static bool read_tightening(struct line *l, RedisModuleString *text) {
+    double *ratio = &l->wish->parameter;
     if (RedisModule_StringToDouble(text, ratio) != REDISMODULE_OK ||
         !(*ratio > 0 && *ratio < 1))
-        return reply_error(p->in.ctx, "ERR bad tightening ratio"), false;
-    wish_for_valkeybloom(p);
+        return reply_error(l->ctx, "ERR bad tightening ratio"), false;
+    wish_for_valkeybloom(l);
     return true;
 }
 
-static bool read_seed(struct parser *p, RedisModuleString *text) {
+static bool read_seed(struct line *l, RedisModuleString *text) {
     size_t length;
     const char *seed = RedisModule_StringPtrLen(text, &length);
     if (length != VALKEYBLOOM_SEED_LENGTH)
-        return reply_error(p->in.ctx, "ERR invalid seed"), false;
-    wish_for_valkeybloom(p);
-    valkeybloom_read_seed((const unsigned char *)seed, &p->wish->seed[0],
-                          &p->wish->seed[1]);
-    server_hide_argument(p->in.ctx, p->in.at - 1);
+        return reply_error(l->ctx, "ERR invalid seed"), false;
+    wish_for_valkeybloom(l);
+    valkeybloom_read_seed((const unsigned char *)seed, &l->wish->seed[0],
+                          &l->wish->seed[1]);
+    server_hide_argument(l->ctx, l->at - 1); /* both have been passed */
     return true;
 }
 
-static bool read_time(struct parser *p, RedisModuleString *text, int64_t *ms) {
+static bool read_time(struct line *l, RedisModuleString *text, int64_t *ms) {
     long long time;
     if (RedisModule_StringToLongLong(text, &time) != REDISMODULE_OK)
-        return reply_error(p->in.ctx, "ERR value is not an integer or out of range"), false;
-    if (time <= 0) return reply_error(p->in.ctx, "ERR invalid lease time"), false;
+        return reply_error(l->ctx, "ERR value is not an integer or out of range"), false;
+    if (time <= 0) return reply_error(l->ctx, "ERR invalid lease time"), false;
     *ms = time;
     return true;
 }
 
-static bool read_seconds(struct parser *p, RedisModuleString *text) {
+static bool read_seconds(struct line *l, RedisModuleString *text) {
     int64_t seconds;
-    if (!read_time(p, text, &seconds)) return false;
-    if (seconds > (INT64_MAX - p->vow->now) / 1000)
-        return reply_error(p->in.ctx, "ERR invalid lease time"), false;
-    p->vow->lease = p->vow->now + 1000 * seconds;
+    if (!read_time(l, text, &seconds)) return false;
+    if (seconds > (INT64_MAX - l->vow->now) / 1000)
+        return reply_error(l->ctx, "ERR invalid lease time"), false;
+    l->vow->lease = l->vow->now + 1000 * seconds;
     return true;
+}
+
+static bool read_of(struct line *l, RedisModuleString *text) {
+    l->vow->of = text;
+    return true;
+}
+
+static bool read_until(struct line *l, RedisModuleString *text) {
+    return read_time(l, text, &l->vow->lease);
+}
+
+static bool read_since(struct line *l, RedisModuleString *text) {
+    return read_time(l, text, &l->vow->now);
 }
 
 /* ---- options ---- */
 
-/* Reads the option that p->in is at, and its value. */
-static bool read_option(struct parser *p) {
-    enum option o;
-    RedisModuleString *value;
-    if (!options_next(&p->in, &o, &value)) return false;
-    switch (o) {
-    case OPTION_CAPACITY:
-        return read_capacity(p, value);
-    case OPTION_ERROR:
-        return read_error_rate(p, value);
-    case OPTION_EXPANSION:
-        return read_expansion(p, value);
-    case OPTION_KIND:
-        return read_kind(p, value);
-    case OPTION_TIGHTENING:
-        return read_tightening(p, value);
-    case OPTION_SEED:
-        return read_seed(p, value);
-    case OPTION_EX:
-        return read_seconds(p, value);
-    case OPTION_PXAT:
-        return read_time(p, value, &p->vow->lease);
-    case OPTION_OF:
-        p->vow->of = value;
-        return true;
-    case OPTION_SINCE:
-        return read_time(p, value, &p->vow->now);
+static const struct {
+    const char *word;
+    bool (*read)(struct line *l, RedisModuleString *value); /* NULL: it has no value */
+} options[] = {
+    [OPTION_CAPACITY] = {"CAPACITY", read_capacity},
+    [OPTION_ERROR] = {"ERROR", read_error_rate},
+    [OPTION_EXPANSION] = {"EXPANSION", read_expansion},
+    [OPTION_KIND] = {"KIND", read_kind},
+    [OPTION_TIGHTENING] = {"TIGHTENING", read_tightening},
+    [OPTION_SEED] = {"SEED", read_seed},
+    [OPTION_EX] = {"EX", read_seconds},
+    [OPTION_PXAT] = {"PXAT", read_until},
+    [OPTION_SINCE] = {"SINCE", read_since},
+    [OPTION_OF] = {"OF", read_of},
+    [OPTION_XX] = {"XX", NULL},
+    [OPTION_LOADING] = {"LOADING", NULL},
+    [OPTION_READY] = {"READY", NULL},
+    [OPTION_NOCREATE] = {"NOCREATE", NULL},
+    [OPTION_NONSCALING] = {"NONSCALING", NULL},
+    [OPTION_ITEMS] = {"ITEMS", NULL},
+};
+
+_Static_assert(sizeof options / sizeof *options == OPTION_UNKNOWN, "enum option");
+
+/* As RedisBloom tells the options of BF.INSERT apart. */
+static enum option by_first_letters(const char *text) {
+    switch (tolower((unsigned char)text[0])) {
+    case 'i':
+        return OPTION_ITEMS;
+    case 'c':
+        return OPTION_CAPACITY;
+    case 'e':
+        return tolower((unsigned char)text[1]) == 'r' ? OPTION_ERROR : OPTION_EXPANSION;
+    case 'n':
+        return text[1] && tolower((unsigned char)text[2]) == 'c' ? OPTION_NOCREATE
+                                                                 : OPTION_NONSCALING;
     default:
-        return true;
+        return OPTION_UNKNOWN;
     }
 }
 
-/* NONSCALING goes with no EXPANSION but 0, which says the same. */
-static bool settle_expansion(struct parser *p) {
-    if (!p->in.seen[OPTION_NONSCALING]) return true;
-    if (p->in.seen[OPTION_EXPANSION] && p->wish->expansion != 0 && !p->in.loose)
-        return reply_error(p->in.ctx, "Nonscaling filters cannot expand"), false;
-    p->wish->expansion = 0;
+static enum option option_of(const struct line *l, RedisModuleString *text) {
+    for (enum option o = 0; o < OPTION_UNKNOWN; o++)
+        if (l->known & 1u << o && args_is_word(text, options[o].word)) return o;
+    if (!l->loose || !(l->known & BIT(ITEMS))) return OPTION_UNKNOWN;
+    return by_first_letters(RedisModule_StringPtrLen(text, NULL));
+}
+
+static bool refuse_without_value(const struct line *l, RedisModuleString *option) {
+    if (l->dialect->no_value)
+        reply_option_error(l->ctx, l->dialect->no_value, option);
+    else
+        reply_wrong_arity(l->ctx);
+    return false;
+}
+
+/* Reads the option at l->at, and its value. */
+static bool read_option(struct line *l) {
+    RedisModuleString *text = l->argv[l->at++];
+    enum option o = option_of(l, text);
+    if (o == OPTION_UNKNOWN)
+        return l->loose || (reply_option_error(l->ctx, l->dialect->unknown, text), false);
+    if (l->seen & 1u << o && !l->loose)
+        return reply_option_error(l->ctx, "ERR option '%s' given twice", text), false;
+    l->seen |= 1u << o;
+    if (!options[o].read) return true;
+    if (l->at == l->argc) return refuse_without_value(l, text);
+    l->at++;
+    return options[o].read(l, l->argv[l->at - 1]);
+}
+
+/* Up to the end, or to what follows ITEMS. */
+static bool read_options(struct line *l) {
+    while (l->at < l->argc && !(l->seen & BIT(ITEMS)))
+        if (!read_option(l)) return false;
     return true;
 }
 
+/* NONSCALING goes with no EXPANSION but 0, which says the same. */
+static bool settle_expansion(struct line *l) {
+    if (!(l->seen & BIT(NONSCALING))) return true;
+    if (l->seen & BIT(EXPANSION) && l->wish->expansion != 0 && !l->loose)
+        return reply_error(l->ctx, "Nonscaling filters cannot expand"), false;
+    l->wish->expansion = 0;
+    return true;
+}
+
+/* ---- the lines of commands ---- */
+
 bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                        struct wish *wish) {
-    struct parser p = {.in = {.ctx = ctx,
-                              .argv = argv,
-                              .argc = argc,
-                              .at = 4,
-                              .loose = upstream_sent(ctx),
-                              .known = RESERVE_OPTIONS,
-                              .dialect = &options_reserve_dialect},
-                       .wish = wish};
+    struct line l = {.ctx = ctx,
+                     .argv = argv,
+                     .argc = argc,
+                     .at = 4,
+                     .loose = upstream_sent(ctx),
+                     .known = RESERVE_OPTIONS,
+                     .dialect = &reserve_words,
+                     .wish = wish};
     *wish = args_default_wish(ctx);
-    if (!read_error_rate(&p, argv[2]) || !read_capacity(&p, argv[3])) return false;
-    while (p.in.at < argc)
-        if (!read_option(&p)) return false;
-    if (p.in.seen[OPTION_LOADING] && p.in.seen[OPTION_READY])
+    if (!read_error_rate(&l, argv[2]) || !read_capacity(&l, argv[3])) return false;
+    if (!read_options(&l)) return false;
+    if (l.seen & BIT(LOADING) && l.seen & BIT(READY))
         return reply_error(ctx, "ERR a filter is LOADING or READY, not both"), false;
-    if (p.in.seen[OPTION_LOADING]) wish->state = STATE_LOADING;
-    if (p.in.seen[OPTION_READY]) wish->state = STATE_READY;
-    return settle_expansion(&p);
+    if (l.seen & BIT(LOADING)) wish->state = STATE_LOADING;
+    if (l.seen & BIT(READY)) wish->state = STATE_READY;
+    return settle_expansion(&l);
 }
 
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct insert *insert) {
-    struct parser p = {.in = {.ctx = ctx,
-                              .argv = argv,
-                              .argc = argc,
-                              .at = 2,
-                              .loose = upstream_sent(ctx),
-                              .known = INSERT_OPTIONS,
-                              .dialect = &options_insert_dialect},
-                       .wish = &insert->wish};
-    if (p.in.loose) p.in.known |= VALKEYBLOOM_OPTIONS;
+    bool loose = upstream_sent(ctx);
+    struct line l = {.ctx = ctx,
+                     .argv = argv,
+                     .argc = argc,
+                     .at = 2,
+                     .loose = loose,
+                     .known = INSERT_OPTIONS | (loose ? VALKEYBLOOM_OPTIONS : 0),
+                     .dialect = &insert_words,
+                     .wish = &insert->wish};
     insert->wish = args_default_wish(ctx);
-    while (p.in.at < argc && !p.in.seen[OPTION_ITEMS])
-        if (!read_option(&p)) return false;
+    if (!read_options(&l)) return false;
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
-    if (p.in.at == argc && !without_items) return reply_wrong_arity(ctx), false;
+    if (l.at == argc && !without_items) return reply_wrong_arity(ctx), false;
 
-    insert->create = !p.in.seen[OPTION_NOCREATE];
-    insert->first_item = p.in.at;
-    return settle_expansion(&p);
+    insert->create = !(l.seen & BIT(NOCREATE));
+    insert->first_item = l.at;
+    return settle_expansion(&l);
 }
 
 bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                    bool may_renew, struct vow *vow) {
-    struct parser p = {.in = {.ctx = ctx,
-                              .argv = argv,
-                              .argc = argc,
-                              .at = at,
-                              .known = may_renew ? READY_OPTIONS : COMMIT_OPTIONS,
-                              .dialect = &options_own_dialect},
-                       .vow = vow};
+    struct line l = {.ctx = ctx,
+                     .argv = argv,
+                     .argc = argc,
+                     .at = at,
+                     .known = (may_renew ? READY_OPTIONS : COMMIT_OPTIONS) |
+                              (upstream_sent(ctx) ? UPSTREAM_OPTIONS : 0),
+                     .dialect = &own_words,
+                     .vow = vow};
     *vow = (struct vow){.now = RedisModule_Milliseconds()};
-    if (upstream_sent(ctx)) p.in.known |= FOLLOWING_OPTIONS;
-    while (p.in.at < argc)
-        if (!read_option(&p)) return false;
-    if (p.in.seen[OPTION_EX] && p.in.seen[OPTION_PXAT])
+    if (!read_options(&l)) return false;
+    if (l.seen & BIT(EX) && l.seen & BIT(PXAT))
         return reply_error(ctx, "ERR EX and PXAT can't be given together"), false;
-    vow->renew = p.in.seen[OPTION_XX];
+    vow->renew = l.seen & BIT(XX);
     return true;
 }
 
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                      struct wish *wish) {
-    struct parser p = {.in = {.ctx = ctx,
-                              .argv = argv,
-                              .argc = argc,
-                              .at = at,
-                              .known = START_OPTIONS,
-                              .dialect = &options_own_dialect},
-                       .wish = wish};
-    while (p.in.at < argc)
-        if (!read_option(&p)) return false;
-    return settle_expansion(&p);
+    struct line l = {.ctx = ctx,
+                     .argv = argv,
+                     .argc = argc,
+                     .at = at,
+                     .known = START_OPTIONS,
+                     .dialect = &own_words,
+                     .wish = wish};
+    return read_options(&l) && settle_expansion(&l);
 }

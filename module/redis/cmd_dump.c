@@ -41,7 +41,7 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
 
 /* Those of its product that it goes out as; NULL: ours. */
 static const struct kind_records *records_of(const struct chain *c) {
-    return c->missing > 0 ? NULL : c->kind->records;
+    return chain_is_partial(c) ? NULL : c->kind->records;
 }
 
 static unsigned char *header_of(const struct filter *f, size_t *length) {
@@ -176,7 +176,7 @@ static enum bloom_status load_growth(struct loading *l, const char **why) {
 
 /* The chunks of a rebuild's next generation come when the live one has all of its own. */
 static struct chain *chain_to_complete(const struct filter *f) {
-    return f->next && f->live->missing == 0 ? f->next : f->live;
+    return f->next && !chain_is_partial(f->live) ? f->next : f->live;
 }
 
 /* A chunk of ours has the right iterator in it; a product's is any bytes at all. What
@@ -192,7 +192,7 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
                codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (c->missing == 0 && !(product && l->followed)) return BLOOM_CORRUPT;
+    if (!chain_is_partial(c) && !(product && l->followed)) return BLOOM_CORRUPT;
     *why = "a rebuild is fed by BF.REBUILD LOAD";
     if (c == l->f->next && !l->followed) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
@@ -200,7 +200,7 @@ static enum bloom_status load_chunk(struct loading *l, const char **why) {
     enum bloom_status status =
         own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
             : product->read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
-    if (status >= 0 && c->missing == 0) {
+    if (status >= 0 && !chain_is_partial(c)) {
         change_begin(l->f);
         change_end(l->ctx, l->name, l->f);
     }

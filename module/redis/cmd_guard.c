@@ -14,7 +14,6 @@
 #include "ask.h"
 #include "commands.h"
 #include "find.h"
-#include "node.h"
 #include "reply.h"
 #include "stats.h"
 

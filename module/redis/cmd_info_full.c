@@ -146,7 +146,7 @@ static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     uint64_t items = chain_items(c);
     field_word(ctx, "Kind", c->kind->name);
     field_rate(ctx, "Error rate", c->error);
-    if (c->missing > 0)
+    if (chain_is_partial(c))
         field_nil(ctx, "Estimated error rate");
     else
         field_rate(ctx, "Estimated error rate", now.error);

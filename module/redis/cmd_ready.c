@@ -16,7 +16,7 @@
 static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
     if (!f) return BLOOM_NOT_FOUND;
     if (upstream_sent(ctx)) return BLOOM_OK;
-    if (f->live->missing > 0) return BLOOM_PARTIAL;
+    if (chain_is_partial(f->live)) return BLOOM_PARTIAL;
     bool declared = renew && f->standing.state == STATE_READY; /* an empty table */
     return chain_items(f->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
 }

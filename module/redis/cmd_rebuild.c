@@ -57,7 +57,7 @@ static void write_token(uint64_t token, char text[TOKEN_DIGITS + 1]) {
 }
 
 static bool is_partial(const struct filter *f) {
-    return f->live->missing > 0 || (f->next && f->next->missing > 0);
+    return chain_is_partial(f->live) || (f->next && chain_is_partial(f->next));
 }
 
 /* May the one with the token in argv[3] go on? What the master did goes on. */
@@ -73,11 +73,11 @@ static enum bloom_status resume(const struct rebuild *r) {
 /* A rebuild that was interrupted makes room for another. */
 static enum bloom_status may_start(const struct rebuild *r) {
     if (!r->f) return BLOOM_OK;
-    if (r->f->live->missing > 0) return BLOOM_PARTIAL;
+    if (chain_is_partial(r->f->live)) return BLOOM_PARTIAL;
     if (!r->f->next) return BLOOM_OK;
     const struct standing *s = &r->f->standing;
     bool interrupted = answer_resume(r->f, s->rebuild_token) == BLOOM_INTERRUPTED;
-    return interrupted || r->f->next->missing > 0 ? BLOOM_OK : BLOOM_REBUILDING;
+    return interrupted || chain_is_partial(r->f->next) ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
 /* Like the old generation, and large enough for what is in it. */
@@ -167,7 +167,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
         codec_read_header(header, length, &memory_allocator, &f, follows, why);
     if (status < 0) return status;
     status = filter_take_arrays(f);
-    if (status >= 0 && f->live->missing > 0) {
+    if (status >= 0 && chain_is_partial(f->live)) {
         *why = "the new generation is not born";
         status = BLOOM_CORRUPT;
     }

@@ -202,7 +202,7 @@ bool type_is_ours(const RedisModuleType *type) {
 
 RedisModuleType *type_for(const struct filter *f) {
     const struct chain *c = f->live;
-    if (!filter_is_plain(f) || c->missing > 0) return bloom_type;
+    if (!filter_is_plain(f) || chain_is_partial(c)) return bloom_type;
     for (size_t i = 0; i < PRODUCTS; i++)
         if (products[i].kind == c->kind && (!products[i].fits || products[i].fits(c)))
             return products[i].type;

@@ -111,7 +111,7 @@ done:
 /* Each chunk has to bring something, so a hostile payload can't go on for ever. */
 static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
                         const char **why) {
-    uint64_t present = chain_bytes(c) - c->missing;
+    uint64_t present = chain_present(c);
     while (present < follows) {
         size_t length;
         uint64_t next = 0;

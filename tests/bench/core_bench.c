@@ -13,6 +13,7 @@
 #include "bench.h"
 #include "bloom.h"
 #include "bytes.h"
+#include "textbook.h"
 
 /* Items of so many questions are made at a time, outside of what is measured. */
 #define SLICE 4000
@@ -278,7 +279,7 @@ static void show_filter(const struct bed *b, struct found found) {
         printf(", its newest layer %.0f %% full\n",
                100 * (double)newest->items / (double)newest->capacity);
     else
-        printf(" (textbook's bound %.2f)\n", sizing_textbook_bits_per_item(b->error));
+        printf(" (textbook's bound %.2f)\n", textbook_bits_per_item(b->error));
 }
 
 static void show(const struct bed *b, struct found found, FILE *times, FILE *filters) {
@@ -302,7 +303,7 @@ static void show(const struct bed *b, struct found found, FILE *times, FILE *fil
     fprintf(filters, "%s,%.0f,%g,%zu,%u,%llu,%.4f,%.4f,%.4g\n", shape, (double)b->n,
             b->error, b->item_bytes, b->chain->nlayers,
             (unsigned long long)chain_bytes(b->chain), bits_per_item(b),
-            sizing_textbook_bits_per_item(b->error), found.error);
+            textbook_bits_per_item(b->error), found.error);
     fflush(NULL);
 }
 

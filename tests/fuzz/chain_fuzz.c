@@ -185,7 +185,7 @@ static void grow_forged(void) {
 static bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, chain_is_partial(f->live), &here, (struct moment){0}));
 }
 
 /* Takes the other one's place. */

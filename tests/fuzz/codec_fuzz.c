@@ -77,7 +77,8 @@ static void add_some(void) {
     for (int i = 0; i < 3; i++, now.next = (now.next + 1) % ITEMS)
         for (unsigned which = 0; which < 2; which++) {
             struct chain *c = chain_of(now.f, which);
-            if (c && c->missing == 0) add_one(c, now.next, &now.member[which][now.next]);
+            if (c && !chain_is_partial(c))
+                add_one(c, now.next, &now.member[which][now.next]);
         }
 }
 
@@ -96,7 +97,7 @@ static void members_must_be_there(const struct chain *c, unsigned which) {
 static bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, chain_is_partial(f->live), &here, (struct moment){0}));
 }
 
 /* However long a lease it says it has. */

@@ -121,7 +121,7 @@ static void look_at(struct chain *c, bool has_arrays) {
         MUST(chain_flaw(c) == NULL);
         if (c->kind == &kind_redisbloom) header_must_come_back(c);
         if (c->kind == &kind_valkeybloom) data_must_come_back(c);
-        if (c->missing == 0) must_grow_well(c);
+        if (!chain_is_partial(c)) must_grow_well(c);
         must_hold_items(c);
         must_have_an_estimate(c);
     }

@@ -12,6 +12,7 @@
 #include "chains.h"
 #include "check.h"
 #include "sizing.h"
+#include "textbook.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -188,7 +189,7 @@ static double bits_per_item_from_100_to(uint64_t items) {
 static double redisbloom_bits_when_full(uint32_t layers) {
     double bits = 0, items = 0, error = 0.005, capacity = 1;
     for (uint32_t i = 0; i < layers; i++, error /= 2, capacity *= 2) {
-        bits += capacity * sizing_textbook_bits_per_item(error);
+        bits += capacity * textbook_bits_per_item(error);
         items += capacity;
     }
     return bits / items;

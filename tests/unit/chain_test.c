@@ -235,6 +235,19 @@ TEST(a_chain_at_the_end_of_its_numbers_stops_growing) {
 
 /* What is missing is at the end of the joined arrays. A layer put behind it would make
  * the gap look filled, and then every item of the old layer would be denied. */
+TEST(what_is_there_and_what_is_missing_are_all_the_bytes) {
+    struct chain_spec spec = random_spec(0.01, 2);
+    struct chain *c = chain_made(counting_memory(), &spec, 1000);
+    CHECK(!chain_is_partial(c));
+    CHECK_UINT(chain_present(c), chain_bytes(c));
+
+    c->missing = 64;
+
+    CHECK(chain_is_partial(c));
+    CHECK_UINT(chain_present(c) + 64, chain_bytes(c));
+    c->missing = 0;
+}
+
 TEST(a_partial_chain_does_not_grow) {
     struct chain *c = made(0.01, 2, 10);
     struct layer plan;

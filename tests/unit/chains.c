@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "check.h"
+#include "written.h"
 
 struct item item_number(uint64_t n, unsigned char room[ITEM_ROOM]) {
     size_t length = 8 + n % (ITEM_ROOM - 7);
@@ -127,6 +128,7 @@ struct snapshot snapshot_of(const struct chain *c) {
         memcpy(at, c->layers[i].bits, (size_t)c->layers[i].bytes);
         at += c->layers[i].bytes;
     }
+    IS_WRITTEN(s.bytes, s.length);
     return s;
 }
 

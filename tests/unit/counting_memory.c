@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "written.h"
 
 struct block {
     unsigned char *start;  /* what malloc gave */
@@ -46,6 +47,7 @@ static void *take(size_t bytes) {
     unsigned char *start = malloc(bytes);
     if (!start) abort();
     memset(start, 0xA5, bytes);
+    IS_GARBAGE(start, bytes);
     remember((struct block){start, start, bytes, false});
     return start;
 }

@@ -141,5 +141,5 @@ size_t send_chunks(const struct chain *from, struct chain *to, size_t room) {
 bool denies(const struct filter *f) {
     const struct circumstances here = {.bypass = false};
     return shield_denies(
-        shield_unknown(&f->standing, f->live->missing > 0, &here, (struct moment){0}));
+        shield_unknown(&f->standing, chain_is_partial(f->live), &here, (struct moment){0}));
 }

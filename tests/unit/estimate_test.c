@@ -18,6 +18,7 @@
 #include "kinds/redisbloom/redisbloom.h"
 #include "random.h"
 #include "sizing.h"
+#include "textbook.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -378,7 +379,7 @@ static double model_error(const struct layer *layer, const struct kind *kind,
                           uint64_t items) {
     struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
-    return sizing_textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
+    return textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
 }
 
 /* Foreign kinds make all places of two hashes. A stranger whose hashes come out as a

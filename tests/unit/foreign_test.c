@@ -6,7 +6,7 @@
 #include "kinds/redisbloom/redisbloom_codec.h"
 #include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "kinds/redisbloom/redisbloom.h"
-#include "sizing.h"
+#include "real.h"
 #include "kinds/valkeybloom/valkeybloom.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ TEST(sizes_do_not_depend_on_whose_logarithm_it_is) {
         for (int digits = 1000; digits < 10000; digits += 7) {
             double error = digits / 1000.0 * pow(10, -power);
             for (int layer = 0; layer < 20; layer++, error *= 0.5) {
-                double ours = -(sizing_log(error) / 0.480453013918201);
+                double ours = -(real_log(error) / 0.480453013918201);
                 double theirs = -(log(error) / 0.480453013918201);
                 uint64_t capacity = 1 + random_below(UINT64_C(1) << 36);
                 asked++;

@@ -21,6 +21,7 @@
 #include "check.h"
 #include "random.h"
 #include "sizing.h"
+#include "textbook.h"
 
 #define SECRETS 50
 
@@ -193,7 +194,7 @@ static uint64_t enough_probes(double error) {
 static void print_row(const char *what, const struct setup *s, const struct measured *m) {
     printf("%-12s %7.0e %8llu | %9.3e %8.1e %9.3e | %6.2f %6.2f\n", what, s->error,
            (unsigned long long)s->items, m->mean, m->sigma, m->probed, m->bits_per_item,
-           sizing_textbook_bits_per_item(s->error));
+           textbook_bits_per_item(s->error));
     fflush(stdout);
 }
 

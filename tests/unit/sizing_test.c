@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "textbook.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -141,11 +142,11 @@ TEST(bits_per_item_are_as_published_and_near_the_textbook_bound) {
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         CHECK_NEAR(bits_per_item(1000000, table[i].error), table[i].bits, 0.03);
-        CHECK_NEAR(sizing_textbook_bits_per_item(table[i].error), table[i].textbook, 0.035);
+        CHECK_NEAR(textbook_bits_per_item(table[i].error), table[i].textbook, 0.035);
     }
     /* The worst points are the borders between two numbers of probes. */
     for (double error = 0.38; error > 1e-12; error /= 1.07)
-        CHECK(bits_per_item(1000000, error) < 1.11 * sizing_textbook_bits_per_item(error));
+        CHECK(bits_per_item(1000000, error) < 1.11 * textbook_bits_per_item(error));
 }
 
 /* 500 MB for two billion URLs: 2.1 bits an item, and the best that can be had for it. */
@@ -295,5 +296,35 @@ TEST(the_error_of_a_filter_with_far_too_many_items_is_1) {
         test_case("%llu items in a line", (unsigned long long)items[i]);
         double error = sizing_error(&g, items[i]);
         CHECK(error > 0.999999 && error <= 2); /* up to 1 more is the hash's share */
+    }
+}
+
+/* ---- determinism ---- */
+
+/* The doubles of one machine, bit for bit: see real_test.c. */
+static const struct {
+    unsigned probes, sectors;
+    double load, line_error; /* the error at that load */
+    double error, best_load; /* the load for that error */
+} golden_lines[] = {
+    {1, 2, 0x1.91p+7, 0x1.2ea5ae006fe5ep-2, 0.38, 0x1.ea085e81c2c4ap+7},
+    {1, 4, 0x1.a333333333333p+6, 0x1.998c0fde47fbp-4, 0.1, 0x1.a338a89e84528p+6},
+    {1, 8, 0x1.9p+5, 0x1.325dd8ead2e0bp-7, 0.01, 0x1.959285b97204cp+5},
+    {2, 4, 0x1.11p+6, 0x1.f613a0c0f28e8p-6, 0.001, 0x1.13ed4a318a498p+6},
+    {2, 8, 0x1.41p+5, 0x1.926e9d69620e2p-9, 1e-05, 0x1.42d11b2de9776p+5},
+    {3, 8, 0x1.2cp+5, 0x1.1989e70340144p-9, 1e-08, 0x1.2c2b59ef6579ap+5},
+    {4, 8, 0x1.41p+4, 0x1.0a983b14592abp-14, 1e-12, 0x1.047bc5c3dadd2p+5},
+    {4, 8, 0x1.c25999999999ap+9, 0x1.ffff3097f5b9cp-1, 0.5, 0x1.eb4e396bf133cp+7},
+    {1, 8, 0x1.0624dd2f1a9fcp-10, 0x1.259e1193867cap-58, 1e-15, 0x1.43ded41d24e3p-5},
+};
+
+TEST(the_same_question_has_the_same_answer_on_every_machine) {
+    for (size_t i = 0; i < COUNT(golden_lines); i++) {
+        unsigned probes = golden_lines[i].probes, sectors = golden_lines[i].sectors;
+        test_case("row %zu of the lines", i);
+        CHECK(sizing_line_error(sectors, golden_lines[i].load) ==
+              golden_lines[i].line_error);
+        CHECK(sizing_load(probes, sectors, golden_lines[i].error) ==
+              golden_lines[i].best_load);
     }
 }

@@ -6,9 +6,12 @@
 #include "harness.h"
 #include "states.h"
 
-static void start_pair(struct server *s[2], redisContext *c[2], const char *config) {
+#define TRUSTING "bf-trust replica,failover"
+
+static void start_pair(struct server *s[2], redisContext *c[2], const char *config,
+                       const char *trust) {
     s[0] = server_start(.config = "appendonly yes");
-    s[1] = server_start(.config = config, .module_args = "bf-trust replica,failover");
+    s[1] = server_start(.config = config, .module_args = trust);
     c[0] = client(s[0]);
     c[1] = client(s[1]);
     follow(c[1], s[0]);
@@ -25,12 +28,26 @@ static redisContext *replica_of(const struct server *master) {
     return t;
 }
 
+/* Believed as a replica, and nobody has said anything since: the promotion alone does it. */
+TEST(a_promotion_makes_ready_filters_doubtful) {
+    struct server *s[2];
+    redisContext *c[2];
+    start_pair(s, c, "appendonly no", "bf-trust replica");
+    expect(c[1], "absent", "BF.CHECK", "k", "bob");
+
+    expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
+    expect(c[1], "unknown", "BF.CHECK", "k", "bob");
+    CHECK_STR(unknown_by(c[1], "k"), "failover");
+    expect(c[1], "OK", "BF.READY", "k");
+    expect(c[1], "absent", "BF.CHECK", "k", "bob");
+}
+
 /* What is sent while clients are paused ends the server. */
 TEST(a_node_is_promoted_while_clients_are_paused) {
     needs(700, "CLIENT PAUSE of writes");
     struct server *s[2];
     redisContext *c[2];
-    start_pair(s, c, "appendonly yes\nappendfsync always");
+    start_pair(s, c, "appendonly yes\nappendfsync always", TRUSTING);
     redisContext *t = replica_of(s[1]);
     expect(c[1], "OK", "CLIENT", "PAUSE", "300", "WRITE");
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
@@ -47,7 +64,7 @@ TEST(a_node_is_promoted_while_clients_are_paused) {
 TEST(a_promotion_is_told_before_what_follows_it) {
     struct server *s[2];
     redisContext *c[2];
-    start_pair(s, c, "appendonly yes");
+    start_pair(s, c, "appendonly yes", TRUSTING);
     redisContext *t = replica_of(s[1]);
 
     post(c[1], "REPLICAOF", "NO", "ONE");
@@ -62,7 +79,7 @@ TEST(a_promotion_is_told_before_what_follows_it) {
 TEST(a_replica_of_the_promoted_node_doubts_as_well) {
     struct server *s[2];
     redisContext *c[2];
-    start_pair(s, c, "appendonly yes");
+    start_pair(s, c, "appendonly yes", TRUSTING);
     redisContext *t = replica_of(s[1]);
 
     expect(c[1], "OK", "REPLICAOF", "NO", "ONE");
@@ -80,7 +97,7 @@ static void lose_and_go_on(redisContext *c[2]) {
 TEST(a_replica_that_lost_the_filter_does_not_believe_that_it_is_ready) {
     struct server *s[2];
     redisContext *c[2];
-    start_pair(s, c, "appendonly yes");
+    start_pair(s, c, "appendonly yes", TRUSTING);
     lose_and_go_on(c);
     expect(c[0], "OK", "BF.READY", "k", "EX", "100");
     wait_for_replica(c[0], c[1]);
@@ -93,7 +110,7 @@ TEST(a_replica_that_lost_the_filter_does_not_believe_that_it_is_ready) {
 TEST(a_replica_that_lost_the_filter_outlives_its_rebuild) {
     struct server *s[2];
     redisContext *c[2];
-    start_pair(s, c, "appendonly yes");
+    start_pair(s, c, "appendonly yes", TRUSTING);
     expect(c[1], "OK", "CONFIG", "SET", "replica-read-only", "no");
     expect(c[1], "1", "DEL", "k");
     const char *token = call(c[0], "BF.REBUILD", "k", "START")->str;

@@ -27,6 +27,7 @@
 #include "bytes.h"
 #include "chain.h"
 #include "lines_loops.h"
+#include "real.h"
 
 #define PROBES_MAX 4
 
@@ -114,7 +115,7 @@ static double lines_pass(const struct layer *layer, const unsigned char *part,
     double sum = 0;
     for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
         sum += (double)ways_to_pass(part + at, sectors_of(layer));
-    return sum / sizing_power(512 / sectors_of(layer), sectors_of(layer)) /
+    return sum / real_power(512 / sectors_of(layer), sectors_of(layer)) /
            (double)(bytes / LINE_BYTES);
 }
 

@@ -28,7 +28,7 @@
 #include "kinds/flat.h"
 #include "murmur.h"
 #include "redisbloom_codec.h"
-#include "sizing.h"
+#include "real.h"
 
 #define SEED_64 UINT64_C(0xc6a4a7935bd1e995)
 #define SEED_32 UINT32_C(0x9747b28c)
@@ -131,7 +131,7 @@ static enum bloom_status redisbloom_plan(const struct chain *c, uint64_t capacit
                                          struct layer *out) {
     double error = error_of_next(c);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL; /* halved until nothing is left */
-    double per_item = -(sizing_log(error) / LN2_SQUARED);
+    double per_item = -(real_log(error) / LN2_SQUARED);
     double bits = (double)capacity * per_item;
     if (!(bits < too_many_bits)) return BLOOM_TOO_BIG;
 

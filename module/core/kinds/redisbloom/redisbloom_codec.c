@@ -239,7 +239,7 @@ enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
                                         const void *bytes, size_t length, bool *changed,
                                         const char **why) {
     *changed = false;
-    uint64_t total = chain_bytes(c), present = total - c->missing, room;
+    uint64_t total = chain_bytes(c), present = chain_present(c), room;
     *why = "it is empty";
     if (length == 0) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";

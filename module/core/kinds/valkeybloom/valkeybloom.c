@@ -23,7 +23,7 @@
 #include "chain.h"
 #include "kind.h"
 #include "kinds/flat.h"
-#include "sizing.h"
+#include "real.h"
 
 #define LN2 0.693147180559945309417
 
@@ -88,14 +88,14 @@ static void valkeybloom_complete(struct chain_spec *spec) {
 /* ---- sizing ---- */
 
 double valkeybloom_error(const struct chain *c, uint32_t layer) {
-    return c->error * sizing_power(c->parameter, layer);
+    return c->error * real_power(c->parameter, layer);
 }
 
 static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capacity,
                                           struct layer *out) {
     double error = valkeybloom_error(c, c->nlayers);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL;
-    double bytes = (double)capacity * sizing_log(error) / (-8 * (LN2 * LN2));
+    double bytes = (double)capacity * real_log(error) / (-8 * (LN2 * LN2));
     if (!(bytes < (double)(CHAIN_TOTAL_MAX / 8))) return BLOOM_TOO_BIG;
 
     uint64_t whole = (uint64_t)bytes;
