@@ -126,11 +126,10 @@ TEST(a_replica_that_lost_the_filter_outlives_its_rebuild) {
 /* The next add makes another one there, which must not deny what it has not got. */
 TEST(a_replica_that_lost_a_loading_filter_denies_nobody) {
     static const char maybe[] = "bf-missing-key maybe";
-    struct server *master = server_start(.module_args = maybe);
-    struct server *replica =
-        server_start(.module_args = maybe, .config = AOF_BY_COMMAND "replica-read-only no");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(.module_args = maybe),
+                                server_start(.module_args = maybe, .config = AOF_BY_COMMAND
+                                                                   "replica-read-only no"));
+    redisContext *m = p.m, *r = p.r;
     expect(m, "OK", "BF.RESERVE", "k", "0.01", "100", "LOADING");
     expect(m, "1", "BF.ADD", "k", "anna");
     wait_for_replica(m, r);
@@ -141,6 +140,6 @@ TEST(a_replica_that_lost_a_loading_filter_denies_nobody) {
     expect(r, "1", "BF.CARD", "k");
     expect(r, "1", "BF.EXISTS", "k", "anna");
 
-    r = restart_with(replica, maybe);
+    r = restart_with(p.replica, maybe);
     expect(r, "1", "BF.EXISTS", "k", "anna");
 }

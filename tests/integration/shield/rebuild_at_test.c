@@ -206,10 +206,9 @@ TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
 
 /* The older dump lacks a batch, and what comes after it is another one. */
 TEST(a_load_after_a_gap_is_not_followed) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.config = "replica-read-only no");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p =
+        pair_linked(server_start(), server_start(.config = "replica-read-only no"));
+    redisContext *m = p.m, *r = p.r;
     const char *token = start_rebuild(m, "k");
     load_at(m, token, 0, 100);
     wait_for_replica(m, r);
