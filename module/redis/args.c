@@ -46,8 +46,8 @@ enum option {
 #define START_OPTIONS                                                                      \
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
 #define READY_OPTIONS    (BIT(EX) | BIT(PXAT) | BIT(XX))
-#define COMMIT_OPTIONS   BIT(EX)
-#define UPSTREAM_OPTIONS (BIT(PXAT) | BIT(SINCE) | BIT(OF)) /* in our stream only */
+#define COMMIT_OPTIONS   (BIT(EX) | BIT(PXAT))
+#define UPSTREAM_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
 
 /* What RedisBloom says, which differs between its commands, and what we say in commands
  * that it doesn't have. A %s stands for the option. */
@@ -213,6 +213,27 @@ static bool read_since(struct line *l, RedisModuleString *text) {
     return read_time(l, text, &l->vow->now);
 }
 
+/* The time by which somebody says that a lease has ended, and means it. */
+#define REVOKED 1
+
+/* A Unix time of these years in seconds: so much less than one in ms. */
+static bool looks_like_seconds(int64_t time, int64_t now) {
+    return time > now / 10000 && time < now / 100;
+}
+
+/* A lease that is over by mistake would leave its sender sure that the filter is ready. What
+ * a master says was right when it said it. */
+static bool check_lease(struct line *l) {
+    const struct vow *vow = l->vow;
+    if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
+        upstream_sent(l->ctx))
+        return true;
+    reply_error(l->ctx, looks_like_seconds(vow->lease, vow->now)
+                            ? "ERR PXAT takes milliseconds, and this looks like seconds"
+                            : "ERR PXAT is over (1 revokes on purpose)");
+    return false;
+}
+
 /* ---- options ---- */
 
 static const struct {
@@ -360,7 +381,7 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
     if (l.seen & BIT(EX) && l.seen & BIT(PXAT))
         return reply_error(ctx, "ERR EX and PXAT can't be given together"), false;
     vow->renew = l.seen & BIT(XX);
-    return true;
+    return check_lease(&l);
 }
 
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,

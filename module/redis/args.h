@@ -50,8 +50,9 @@ struct insert {
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct insert *insert);
 
-/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds], for READY
- * also [PXAT ms] and [XX]. From upstream also SINCE ms, OF filter, and PXAT for both. */
+/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms], for
+ * READY also [XX]. A time that is over is refused, except 1, which revokes. From upstream
+ * also SINCE ms and OF filter, and any time. */
 bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                    bool may_renew, struct vow *vow);
 

@@ -20,3 +20,9 @@ int64_t clock_steady_ms(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
+
+bool clock_allows(struct pace *pace, unsigned a_second) {
+    int64_t second = clock_steady_ms() / 1000;
+    if (second != pace->second) *pace = (struct pace){.second = second};
+    return pace->lines++ < a_second;
+}

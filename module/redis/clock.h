@@ -3,6 +3,7 @@
 #ifndef BULWARK_CLOCK_H
 #define BULWARK_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/shield.h"
@@ -16,5 +17,13 @@ int64_t clock_steady_ms(void);
 /* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
  * be any number. */
 int64_t clock_seconds_since(int64_t ms);
+
+/* For lines in the log that clients can cause: whether one more may be written, of so many
+ * in a second. Each sort of line has a pace of its own, zero at first. */
+struct pace {
+    int64_t second;
+    unsigned lines;
+};
+bool clock_allows(struct pace *pace, unsigned a_second);
 
 #endif

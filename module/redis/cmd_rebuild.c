@@ -370,7 +370,7 @@ static const struct {
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
  * BF.REBUILD key LOAD token [AT n] item [item ...]
  * BF.REBUILD key CHECK token item [item ...]
- * BF.REBUILD key COMMIT token count [EX seconds]
+ * BF.REBUILD key COMMIT token count [EX seconds | PXAT ms]
  * BF.REBUILD key ABORT [token] */
 int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return reply_wrong_arity(ctx);

@@ -28,19 +28,6 @@
 #define OPTIONAL_VALUE(text, kind, word)                                                   \
     { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
 
-static RedisModuleCommandArg adrift_args[] = {
-    {.name = "adrift", .type = REDISMODULE_ARG_TYPE_INTEGER},
-    {0},
-};
-
-static RedisModuleCommandArg beat_args[] = {
-    {.name = "unix-time-milliseconds", .type = REDISMODULE_ARG_TYPE_UNIX_TIME},
-    {.name = "end",
-     .type = REDISMODULE_ARG_TYPE_STRING,
-     .flags = REDISMODULE_CMD_ARG_MULTIPLE},
-    {0},
-};
-
 static RedisModuleCommandArg kind_choice[KINDS + 1]; /* their names: name_kinds */
 
 static RedisModuleCommandArg scaling_choice[] = {
@@ -137,12 +124,15 @@ static RedisModuleCommandArg lease_choice[] = {
     {0},
 };
 
+#define LEASE_ARG                                                                          \
+    {                                                                                      \
+        .name = "lease", .type = REDISMODULE_ARG_TYPE_ONEOF,                               \
+        .flags = REDISMODULE_CMD_ARG_OPTIONAL, .subargs = lease_choice                     \
+    }
+
 static RedisModuleCommandArg ready_args[] = {
     KEY_ARG,
-    {.name = "lease",
-     .type = REDISMODULE_ARG_TYPE_ONEOF,
-     .flags = REDISMODULE_CMD_ARG_OPTIONAL,
-     .subargs = lease_choice},
+    LEASE_ARG,
     OPTIONAL_WORD("condition", "XX"),
     {0},
 };
@@ -170,7 +160,7 @@ static RedisModuleCommandArg commit_args[] = {
     WORD("commit", "COMMIT"),
     TOKEN_ARG,
     {.name = "count", .type = REDISMODULE_ARG_TYPE_INTEGER},
-    OPTIONAL_VALUE("seconds", REDISMODULE_ARG_TYPE_INTEGER, "EX"),
+    LEASE_ARG,
     {0},
 };
 
@@ -196,8 +186,6 @@ static RedisModuleCommandArg rebuild_args[] = {
     {0},
 };
 
-static RedisModuleCommandArg no_args[] = {{0}};
-
 /* The keys are argument 1 and `more` that follow it. */
 #define KEY_SPEC(use, more)                                                                \
     {                                                                                      \
@@ -218,6 +206,10 @@ static RedisModuleCommandKeySpec keys_read[] =
 static RedisModuleCommandKeySpec no_keys[] = {{0}};
 static RedisModuleCommandKeySpec key_written[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, 0);
+
+/* What servers send each other. redis-cli lists every command, but has nothing to hint at
+ * where there are no arguments. */
+#define INTERNAL "Internal, refused from clients: "
 
 /* The same question may be answered otherwise a moment later, by what no key shows. */
 #define ANSWER_TIPS "dont_cache nondeterministic_output"
@@ -269,13 +261,15 @@ static const struct doc {
     {"bf.rebuild", -3, "Replaces a Bloom filter by another one while it is in use.",
      "O(N*L) to load or check N items, where L is the number of layers; else O(1)",
      key_written, rebuild_args, NULL},
-    {"bf.promoted", 1, "Tells replicas and the append-only file of a promotion.", "O(1)",
-     no_keys, no_args, NULL},
-    {"bf.adrift", 2, "Notes in a replica's append-only file whether it has its master.",
-     "O(1)", no_keys, adrift_args, NULL},
+    {"bf.promoted", 1, INTERNAL "tells replicas and the append-only file of a promotion.",
+     "O(1)", no_keys, NULL, NULL},
+    {"bf.adrift", 2,
+     INTERNAL "notes in a replica's append-only file whether it has its master.", "O(1)",
+     no_keys, NULL, NULL},
     {"bf.beat", -3,
-     "Names the replicas that a master has heard, so that they know they have caught up.",
-     "O(N), where N is the number of replicas", no_keys, beat_args, NULL},
+     INTERNAL "names the replicas that a master has heard, so that they know they have "
+              "caught up.",
+     "O(N), where N is the number of replicas", no_keys, NULL, NULL},
     {"bf.card", 2, "Returns the number of items that were added to a Bloom filter.",
      "O(L), where L is the number of layers", key_read, key_args, NULL},
     {"bf.info", -2, "Returns what a Bloom filter is like.",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "make.h"
 
+#include "advice.h"
 #include "change.h"
 #include "clock.h"
 #include "core/kind.h"
@@ -86,6 +87,28 @@ enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
     return BLOOM_OK;
 }
 
+/* Layers from which on the log tells of growth: of each up to the second number, then of
+ * each that is a power of two, since a filter with EXPANSION 1 makes one after another. */
+#define MANY_LAYERS   3
+#define ALL_TOLD_TO   16
+#define TOLD_A_SECOND 10
+
+static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
+                           const struct filter *f, const struct chain *c) {
+    static struct pace pace;
+    char shown[SHOWN_MAX + 1];
+    uint32_t n = c->nlayers;
+    if (n < MANY_LAYERS || (n > ALL_TOLD_TO && (n & (n - 1)) != 0)) return;
+    if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND)) return;
+    RedisModule_Log(ctx, "notice",
+                    "The %sfilter %s has grown to %u layers, with %llu items: a question "
+                    "looks at each, and together they take more memory than one. Reserve "
+                    "%llu or more next time.",
+                    c == f->next ? "new generation of the " : "",
+                    server_printable(name, shown), n, (unsigned long long)chain_items(c),
+                    (unsigned long long)advice_round(chain_capacity(c)));
+}
+
 enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                              struct chain *c) {
     change_begin(f);
@@ -93,6 +116,7 @@ enum bloom_status make_layer(RedisModuleCtx *ctx, RedisModuleString *name, struc
     if (status >= 0) {
         stats_count(&stats_counters.growths, 1);
         replicate_growth(ctx, name, f, c);
+        tell_of_growth(ctx, name, f, c);
     }
     change_end(ctx, name, f);
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* info_full_test.c - BF.INFO FULL: numbers that people can read, and advice. */
+/* info_full_test.c - BF.INFO FULL: numbers that people can read, and advice; and what the
+ * log advises. */
 
 #include "harness.h"
 #include "states.h"
@@ -109,4 +110,37 @@ TEST(a_filter_over_capacity_is_told_what_to_reserve) {
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "NONSCALING", "LOADING");
     add_numbers(c, "k", 0, 120);
     CHECK(strncmp(full(c, "k", "Advice")->str, "reserve 1", 9) == 0);
+}
+
+static int lines_with(const char *log, const char *words) {
+    int n = 0;
+    for (; (log = strstr(log, words)) != NULL; log++)
+        n++;
+    return n;
+}
+
+TEST(the_log_tells_of_each_layer_from_the_third_on) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "users", "0.000001", "100");
+    CHECK_INT(add_numbers(c, "users", 0, 300), 300);
+    CHECK_INT(lines_with(server_log(s), "has grown"), 0);
+    CHECK_INT(add_numbers(c, "users", 300, 301), 1);
+    CHECK_INT(lines_with(server_log(s), "The filter users has grown to 3 layers, with 300 "
+                                        "items: "),
+              1);
+    CHECK_INT(lines_with(server_log(s), "Reserve 700 or more next time."), 1);
+    add_numbers(c, "users", 301, 1000);
+    CHECK_INT(lines_with(server_log(s), "has grown"), 2);
+    CHECK_INT(lines_with(server_log(s), "Reserve 1500 or more next time."), 1);
+}
+
+/* A filter that grows with each add. */
+TEST(no_filter_fills_the_log_by_growing) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "1", "EXPANSION", "1", "KIND", "redisbloom");
+    add_numbers(c, "k", 0, 500);
+    CHECK(call(c, "BF.INFO", "k", "FILTERS")->element[0]->integer > 100);
+    CHECK(lines_with(server_log(s), "has grown") <= 20);
 }

@@ -96,6 +96,14 @@ TRANSCRIPT(ready_refuses_options_that_make_no_sense) {
         {BAD_LEASE, {"EX", "9223372036854775807"}},
         {BAD_LEASE, {"PXAT", "0"}},
         {BAD_LEASE, {"PXAT", "-5"}},
+        {"(error) ERR PXAT is over (1 revokes on purpose)", {"PXAT", "2"}},
+        {"(error) ERR PXAT is over (1 revokes on purpose)", {"PXAT", "1600000000000"}},
+        {"(error) ERR PXAT is over (1 revokes on purpose)",
+         {"PXAT", "1600000000000", "XX"}},
+        {"(error) ERR PXAT takes milliseconds, and this looks like seconds",
+         {"PXAT", "1600000000"}},
+        {"(error) ERR PXAT takes milliseconds, and this looks like seconds",
+         {"PXAT", "4102444800"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const *o = bad[i].options;
@@ -116,6 +124,29 @@ TRANSCRIPT(a_lease_runs_out) {
     expect(c, "maybe", "BF.CHECK", "k", "anna");
     expect(c, "nil", "BF.READY", "k", "XX");
     expect(c, "unknown", "BF.CHECK", "k", "bob");
+}
+
+/* A replica, and an AOF, may hear of a lease when it is over. */
+TEST(what_a_master_says_of_a_lease_that_is_over_is_taken) {
+    struct server *s = server_start(.config = AOF_BY_COMMAND);
+    struct server *replica = server_start();
+    redisContext *c = client(s), *r = client(replica);
+    follow(r, s);
+    make_ready(c, "k");
+    char soon[24];
+    const redisReply *time = call(c, "TIME");
+    long long at =
+        1000 * atoll(time->element[0]->str) + atoll(time->element[1]->str) / 1000 + 300;
+    snprintf(soon, sizeof soon, "%lld", at);
+    expect(c, "OK", "BF.READY", "k", "PXAT", soon);
+    WAIT_UNTIL(strcmp(said_of(c, "k"), "unknown") == 0);
+    c = restart_with(s, "bf-trust restart");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
+    CHECK(strstr(server_log(s), "the AOF refused") == NULL);
+    CHECK_STR(unknown_by(c, "k"), "lease");
+    wait_for_replica(c, r);
+    CHECK(strstr(server_log(replica), "the AOF refused") == NULL);
+    check_digests(c, r);
 }
 
 TRANSCRIPT(ready_without_ex_drops_the_lease) {

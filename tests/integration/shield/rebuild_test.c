@@ -272,7 +272,8 @@ TRANSCRIPT(commit_refuses_what_makes_no_sense) {
         {"(error) ERR bad count of items", {"1.5"}},
         {"(error) ERR bad count of items", {""}},
         {"(error) ERR unknown option 'XX'", {"1", "XX"}},
-        {"(error) ERR unknown option 'PXAT'", {"1", "PXAT", "9"}},
+        {"(error) ERR PXAT is over (1 revokes on purpose)", {"1", "PXAT", "9"}},
+        {"(error) ERR invalid lease time", {"1", "PXAT", "0"}},
         {"(error) ERR unknown option 'SINCE'", {"1", "SINCE", "9"}},
         {"(error) ERR option 'EX' needs a value", {"1", "EX"}},
         {"(error) ERR invalid lease time", {"1", "EX", "0"}},
@@ -284,6 +285,21 @@ TRANSCRIPT(commit_refuses_what_makes_no_sense) {
         expect_refusal(c, bad[i].reply, "BF.REBUILD", "k", "COMMIT", token, a[0], a[1],
                        a[1] ? a[2] : NULL);
     }
+}
+
+TRANSCRIPT(commit_takes_the_time_at_which_a_lease_ends) {
+    make_ready(c, "k");
+    const char *token = start_rebuild(c, "k");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1", "PXAT", "4102444800000");
+    expect(c, "absent", "BF.CHECK", "k", "bob");
+    const redisReply *full = call(c, "BF.INFO", "k", "FULL");
+    CHECK_INT(reply_field(full, "Lease until ms")->integer, 4102444800000);
+
+    token = start_rebuild(c, "k");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1", "PXAT", "1");
+    expect(c, "unknown", "BF.CHECK", "k", "bob");
 }
 
 TRANSCRIPT(start_refuses_what_makes_no_sense) {
