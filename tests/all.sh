@@ -1,53 +1,92 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# all.sh - every test that has to pass, one stage after the other; the last line
-# is the sum. A stage that ends without its own "N passed, N failed" has failed.
+# all.sh - every test that has to pass, one stage after the other; the last line is the
+# sum. A stage that ends without its own "N passed, N failed" has failed, and shows all
+# that it said. What the others said is in build/test-logs.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/test-logs
 san=address,undefined
 passed=0 failed=0 skipped=0
+start=$(date +%s)
+unset MAKEFLAGS MFLAGS MAKELEVEL # Ours begin anew: on all processors, and silent.
+[ ! -t 1 ] || export PROGRESS=/dev/tty
 mkdir -p "$logs"
+rm -f "$logs"/*.log
 
-count() { # the number before a word in the last line of a log that counts, or nothing
-    grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1 |
-        sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
+# What comes, with the seconds it takes on two processors; all that is waited for is built
+# and fetched before the first.
+stages() { # announce | run
+    $1 15 'lint' lint
+    $1 15 'clang'\''s analyzer' analyze
+    $1 10 'unit tests, sanitized' unit SAN=$san
+    $1 30 'unit tests, under MemorySanitizer' memory
+    $1 10 'fuzz corpora, sanitized' replay SAN=$san
+    $1 80 'integration' integration SERVER="$server"
+    $1 90 'integration, sanitized module' integration SAN=$san
+    $1 15 'threads, under ThreadSanitizer' threads
+    $1 20 'examples' examples SERVER="$server"
+    $1 30 'unit tests, on emulated arm64' arm64
+    $1 60 'unit tests, on emulated s390x, big-endian' s390x
 }
 
-stage() { # name command...
-    name=$1
-    shift
+announce() { # seconds name target...
+    printf '%4d s  %s\n' "$1" "$2"
+}
+
+count() { # the number before a word in a stage's last line that counts, or nothing
+    echo "$last" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p"
+}
+
+run() { # seconds name target...
+    name=$2
+    shift 2
     printf '== %s\n' "$name"
     log=$logs/$(printf '%s' "$name" | tr -c 'a-z0-9\n' '-').log
-    "$@" >"$log" 2>&1
+    began=$(date +%s)
+    make -s -j "$(nproc)" "$@" >"$log" 2>&1
     code=$?
-    p=$(count passed "$log") f=$(count failed "$log") s=$(count skipped "$log")
+    last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+    p=$(count passed) f=$(count failed) s=$(count skipped)
     if [ -z "$p" ] || { [ $code -ne 0 ] && [ "${f:-0}" -eq 0 ]; }; then
         f=$((${f:-0} + 1))
     fi
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
-    if [ "${f:-0}" -gt 0 ]; then cat "$log"; else tail -n 1 "$log"; fi
+    if [ "${f:-0}" -gt 0 ]; then cat "$log"; else grep 'warning:' "$log"; fi
+    printf '%s  (%d s)\n' "${last:-It ended without a word.}" $(($(date +%s) - began))
 }
 
-# Missing things are fetched and built first, so that a failure to do so is seen
-# as what it is.
-make -s bulwark.so || exit 1
+# The compilers' warnings and errors are all that is seen of it.
+build() {
+    make -s -j "$(nproc)" "$@" || exit 1
+}
+
+# What is not to be had is skipped by the stage that wants it.
+fetch() {
+    for what in 'server redis-7.0' clang redis-py arm64 s390x node-redis; do
+        # shellcheck disable=SC2086
+        deps/get.sh $what
+    done >"$logs/fetch.log" 2>&1
+}
+
+echo 'First what is missing is fetched and built: 1 to 3 minutes, once. Then:'
+server=
+stages announce
+deps/get.sh header && deps/get.sh hiredis || exit 1
+fetch &
+build bulwark.so build/plain/guard build/plain/integration-tests
+build SAN=$san build/san-address-undefined/bulwark.so build/san-address-undefined/unit-tests \
+    build/san-address-undefined/integration-tests
 server=${SERVER:-$(deps/get.sh any-server)} || exit 1
-deps/get.sh server redis-7.0 || exit 1
+wait
+printf '== built  (%d s)\n' $(($(date +%s) - start))
+stages run
 
-stage 'lint' make -s lint
-stage 'unit, sanitized' make -s unit SAN=$san
-stage 'fuzz corpora, sanitized' make -s replay SAN=$san
-stage 'integration' make -s integration SERVER="$server"
-stage 'examples' make -s examples SERVER="$server"
-stage 'integration, sanitized module' make -s integration SAN=$san
-if deps/get.sh arm64; then
-    stage 'unit, on emulated arm64' make -s arm64
-else
-    skipped=$((skipped + 1))
-    echo 'unit, on emulated arm64: skipped, no cross compiler to be had'
+if [ "$skipped" -gt 0 ]; then
+    echo 'Skipped, and why:'
+    sed -n 's/^skip [^ ]*: //p' "$logs"/*.log | sort | uniq -c
 fi
-
+printf 'All of it took %d s.\n' $(($(date +%s) - start))
 printf '%d passed, %d failed' "$passed" "$failed"
 [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
 printf '\n'

@@ -34,7 +34,7 @@ done | xargs -P "$(nproc)" -L 1 sh -c '
 
 passed=0 failed=0
 for log in "$out"/*; do
-    found=$(grep -Ei "(warning|error|not found)" "$log" | sort -u)
+    found=$(grep -Ei "(warning|error|not found)(:|$)" "$log" | sort -u)
     while read -r file check _; do
         [ -z "$file" ] || found=$(echo "$found" | grep -v "/$file:.*${check%:}")
     done <<-END

@@ -35,6 +35,13 @@ accepted_32_bits() {
         grep -q 'error.*64-bit addresses' || echo 'bytes.h lets a 32-bit compiler pass'
 }
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
+# In tests/README.md a test is what has two underscores and more.
+tests_that_are_none() {
+    grep -oE '`[a-z0-9]+(_[a-z0-9]+){2,}`' tests/README.md | tr -d '`' | while read -r name; do
+        grep -rqE "^(TEST|TRANSCRIPT)\($name\)" tests --include='*.c' ||
+            [ "$name" = part_of_a_name ] || echo "tests/README.md names $name, which is no test"
+    done
+}
 # shellcheck source=tests/docs.sh
 . tests/docs.sh
 
@@ -44,6 +51,7 @@ check shell_scripts_parse shell_errors
 check the_core_knows_no_server core_includes
 check a_32_bit_build_is_refused_with_a_sentence accepted_32_bits
 check the_readme_is_short readme_too_long
+check the_tests_that_prove_a_promise_exist tests_that_are_none
 check links_lead_somewhere dead_links
 check the_manual_is_within_reach pages_out_of_reach
 check code_that_is_shown_is_run blocks_not_run

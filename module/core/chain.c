@@ -211,7 +211,7 @@ static void add_many(struct chain *c, const struct hashed *items, size_t n,
     last->items += sum;
 }
 
-/* Whether so many items can go into the last layer without a look at its count. */
+/* Whether n more items can go into the last layer without a look at its count. */
 static bool has_room(const struct chain *c, size_t n, enum chain_full when_full) {
     const struct layer *last = &c->layers[c->nlayers - 1];
     uint64_t limit = when_full == CHAIN_STOP ? last->capacity : CHAIN_ITEMS_MAX;

@@ -74,7 +74,7 @@ struct chain {
     struct secret secret;
     uint64_t identity;     /* random: tells this generation's chunks from another's */
     double error;          /* asked for, for the whole chain */
-    struct secret secret2; /* for kinds that hash twice; else zero */
+    struct secret secret2; /* for kinds that hash twice; otherwise zero */
     double parameter;      /* the kind's own, or 0 */
     uint8_t variant;       /* the kind's own, or 0 */
     uint32_t expansion;    /* a layer's capacity over the one before; 0: never grows */

@@ -15,7 +15,7 @@
 #define SECTION_LENGTH   8u
 #define SECTION_CRITICAL UINT32_C(0x80000000)
 
-/* Zeros are looked for in steps of a page. One chunk skips at most so many bytes
+/* Zeros are looked for in steps of a page. One chunk skips at most this many bytes
  * of them, which takes a millisecond or two to look at. */
 #define ZERO_STEP 4096u
 #define ZEROS_MAX (UINT64_C(8) << 20)

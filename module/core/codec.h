@@ -38,7 +38,7 @@
  *   16   4  layers of the chain          16   4  number of the layer (0: the first)
  *   20   4  0                            20   4  chain: 0 live, 1 next
  *   24   8  offset in the joined arrays  24  48  layer record, without items
- *   32   8  zeros: so many zero bytes,
+ *   32   8  zeros: how many zero bytes,
  *           not sent, come first
  *   40      bytes that follow them,
  *           all of one layer
@@ -54,7 +54,7 @@
  *   made apart, or before and after a growth, from being put together. What was
  *   restored from an older DUMP can't be told from what it was then.
  * - A reader refuses what it doesn't know: another version, a flag, a kind, a
- *   critical section. Of sections that are not critical it takes no notice, and
+ *   critical section. It ignores sections that are not critical, and
  *   a state it doesn't know denies nothing (shield.h).
  *
  * The readers take bytes that nobody has checked. What they accept has passed

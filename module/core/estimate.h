@@ -16,7 +16,7 @@
  * in small layers only (1.05 % measured in full ones of 100 items that are said to err
  * at 1.00 %; 1.01 % in those of 1000).
  *
- * A layer of up to ESTIMATE_LAYER_BYTES is counted. Of a larger one so many bytes are
+ * A layer of up to ESTIMATE_LAYER_BYTES is counted. In a larger one that many bytes are
  * looked at, in blocks at equal distances: items are hashed, so that one part of it is
  * as good a sample as another, and without chance the same bits give the same answer.
  * What it costs doesn't depend on a layer's size, and no more than ESTIMATE_CHAIN_BYTES

@@ -2,7 +2,7 @@
 /* reader.h - bytes that nobody has checked, taken one piece after the other.
  *
  * A piece is handed out only if all of it is there, so what reads a stored form
- * can't leave it. Whoever refuses says why. */
+ * can't leave it. A refusal comes with its reason. */
 #ifndef BLOOM_READER_H
 #define BLOOM_READER_H
 
@@ -13,10 +13,10 @@
 struct reader {
     const unsigned char *at;
     size_t left;
-    const char *why; /* set by whoever refuses */
+    const char *why; /* set with a refusal */
 };
 
-/* The next n bytes, or NULL if there are not so many. */
+/* The next n bytes, or NULL if fewer are left. */
 static inline const unsigned char *next_bytes(struct reader *in, size_t n) {
     if (n > in->left) {
         in->why = "it ends too early";

@@ -43,13 +43,13 @@ struct geometry {
 /* g_s(load): the share of lines that answer "maybe" to a stranger. */
 double sizing_line_error(unsigned sectors, double load);
 
-/* F: the expected error of a filter that holds so many items. */
+/* F: the expected error of a layer of this geometry that holds these items. */
 double sizing_error(const struct geometry *g, uint64_t items);
 
 /* The largest load at which g_s(load)^probes stays at or under the error. */
 double sizing_load(unsigned probes, unsigned sectors, double error);
 
-/* The smallest geometry of the family that holds so many items at that error.
+/* The smallest geometry of the family that holds these items at that error.
  * Refuses BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items),
  * BLOOM_RATE_TOO_SMALL (under 4*items/2^64) and BLOOM_TOO_BIG. */
 enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out);

@@ -61,18 +61,22 @@ static int dump_header(RedisModuleCtx *ctx, const struct filter *f) {
     return REDISMODULE_OK;
 }
 
+/* RedisBloom's clients may ask for any iterator: past the end there is nothing. */
+static int dump_products_chunk(RedisModuleCtx *ctx, const struct chain *c,
+                               uint64_t offset) {
+    uint64_t left;
+    const unsigned char *piece = chain_piece(c, offset, &left);
+    if (left > CHUNK) left = CHUNK;
+    reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
+    return REDISMODULE_OK;
+}
+
 /* An iterator that this filter can't have given was given by another. */
 static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       uint64_t offset) {
     uint64_t next;
+    if (records_of(f->live)) return dump_products_chunk(ctx, f->live, offset);
     if (offset > chain_bytes(f->live)) return reply_refusal(ctx, name, BLOOM_CHANGED);
-    if (records_of(f->live)) {
-        uint64_t left;
-        const unsigned char *piece = chain_piece(f->live, offset, &left);
-        if (left > CHUNK) left = CHUNK;
-        reply_piece(ctx, left > 0 ? offset + left + 1 : 0, piece, (size_t)left);
-        return REDISMODULE_OK;
-    }
 
     unsigned char *chunk = RedisModule_Alloc(CHUNK);
     size_t length = codec_write_chunk(f->live, offset, chunk, CHUNK, &next);
@@ -88,8 +92,10 @@ int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
     long long iterator;
     struct filter *f;
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK || iterator < 0)
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
         return reply_error(ctx, "Second argument must be numeric");
+    if (iterator < 0)
+        return reply_error(ctx, "Second argument must be numeric: no iterator is negative");
     if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     return iterator == 0 ? dump_header(ctx, f)
@@ -138,6 +144,15 @@ static enum bloom_status load_header(struct loading *l, const char **why) {
     return status < 0 ? status : take_in(l, f, why);
 }
 
+/* A header whose sizes no memory could hold is bad data to its product, in these words.
+ * What only the limits of this server refuse keeps the words for that. */
+static enum bloom_status refusal_of_product(const struct loading *l,
+                                            enum bloom_status status, uint64_t bytes) {
+    bool impossible = status == BLOOM_NO_MEMORY ||
+                      (status == BLOOM_OVER_LIMIT && !memory_could_hold(l->ctx, bytes));
+    return impossible && !l->followed ? BLOOM_CORRUPT : status;
+}
+
 /* It is of the first product that can read it. */
 static enum bloom_status load_product_header(struct loading *l, const char **why) {
     struct chain *c = NULL;
@@ -148,8 +163,9 @@ static enum bloom_status load_product_header(struct loading *l, const char **why
             status = kinds[i]->records->read_header(l->bytes, l->length, &memory_allocator,
                                                     &c, why);
     if (status < 0) return status;
+    uint64_t bytes = chain_bytes(c);
     struct filter *f = filter_new(c);
-    if (f) return take_in(l, f, why);
+    if (f) return refusal_of_product(l, take_in(l, f, why), bytes);
     chain_free(c);
     return BLOOM_NO_MEMORY;
 }

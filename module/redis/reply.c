@@ -33,7 +33,7 @@ static const char *words_for(enum bloom_status status) {
     case BLOOM_NOT_FOUND:
         return "ERR not found";
     case BLOOM_CHANGED:
-        return "ERR filter has changed, start again";
+        return "ERR filter has changed, start again: it never gave that iterator";
     case BLOOM_EMPTY:
         return "ERR filter is empty";
     case BLOOM_REBUILDING:

@@ -50,8 +50,9 @@ example() { # name command...
 # needs NAME EXAMPLES: fetches a client, or skips its examples.
 needs() {
     deps/get.sh "$1" && return 0
-    [ $? -eq 3 ] && skipped=$((skipped + $2)) || failed=$((failed + $2))
-    echo "the examples with $1: skipped, not to be had"
+    [ $? -eq 3 ] || { failed=$((failed + $2)); return 1; }
+    for _ in $(seq "$2"); do echo "skip example: no $1 to be had"; done
+    skipped=$((skipped + $2))
     return 1
 }
 

@@ -14,7 +14,7 @@
 
 #include "kind.h"
 
-/* So many places of an item are prefetched in each of so many layers. Half of the bits
+/* How many places of an item are prefetched, in how many of the layers. Half of the bits
  * are set, so a question about a stranger hardly ever goes further; fetching all the
  * places would cost it more than it saves a member. */
 #define FLAT_FETCH_FIRST  3

@@ -266,10 +266,12 @@ TRANSCRIPT(adds_during_a_dump_do_no_harm) {
 /* Such an iterator was never handed out for this filter. */
 TRANSCRIPT(a_scandump_outside_of_the_filter_gives_no_bytes) {
     expect(c, "#t", "BF.ADD", "k", "anna");
-    static const char *const changed = "(error) ERR filter has changed, start again";
+    static const char *const changed = "(error) ERR filter has changed, start again: it "
+                                       "never gave that iterator";
     expect(c, changed, "BF.SCANDUMP", "k", "9223372036854775807");
     expect(c, changed, "BF.SCANDUMP", "k", "1000000");
-    expect(c, "(error) Second argument must be numeric", "BF.SCANDUMP", "k", "-1");
+    expect(c, "(error) Second argument must be numeric: no iterator is negative",
+           "BF.SCANDUMP", "k", "-1");
 }
 
 TRANSCRIPT(loading_and_dumping_at_the_memory_limit) {

@@ -77,9 +77,16 @@ TRANSCRIPT(debug_prints_redisblooms_lines) {
 }
 
 TRANSCRIPT(debug_says_which_kind_another_filter_is) {
-    expect(c, "OK", "BF.RESERVE", "v", "0.01", "100", "KIND", "valkeybloom");
-    expect_like(c, "[\"kind:valkeybloom size:0 error:0.01 expansion:2 missing:0\", *",
-                "BF.DEBUG", "v");
+    expect(c, "OK", "BF.RESERVE", "l", "0.02", "10", "KIND", "lines");
+    expect(c,
+           "[\"kind:lines size:0 error:0.02 expansion:2 missing:0\", \"bytes:64 probes:1 "
+           "sectors:8 capacity:10 size:0 ratio:0.01288 model:1.07797e-06\"]",
+           "BF.DEBUG", "l");
+    expect(c, "OK", "BF.RESERVE", "v", "0.02", "10", "KIND", "valkeybloom");
+    expect(c,
+           "[\"kind:valkeybloom size:0 error:0.02 expansion:2 missing:0\", \"bytes:11 "
+           "probes:6 sectors:0 capacity:10 size:0 ratio:0.02 model:0.02\"]",
+           "BF.DEBUG", "v");
 }
 
 TRANSCRIPT(the_info_section_counts_filters_by_kind) {

@@ -317,7 +317,7 @@ TEST(counts_and_leases_that_are_none_are_refused) {
         expect_refusal(w.c, "(error) ERR *", "BF.READY", "healthy", "EX", leases[i]);
     }
     expect_refusal(w.c, "(error) ERR *", "BF.REBUILD", "healthy", "COMMIT", token, "1",
-                   "PXAT", "9999999999999");
+                   "PXAT", "1000");
     expect_refusal(w.c, "(error) ERR *", "BF.READY", "healthy", "SINCE", "1");
     expect_refusal(w.c, "(error) ERR *", "BF.READY", "healthy", "EX", "1", "PXAT", "1");
     expect(w.c, "unknown", "BF.CHECK", "healthy", nobody);

@@ -31,7 +31,7 @@
 
 #define PROBES_MAX 4
 
-/* Of a chain the first lines in so many layers are prefetched. Further lines are
+/* An item's first lines in this many layers are prefetched. Further lines are
  * looked at for few items only, and older layers are small and in some cache. */
 #define FETCH_LAYERS 5
 

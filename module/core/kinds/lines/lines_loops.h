@@ -22,7 +22,7 @@
 #include "kind.h"
 #include "sizing.h"
 
-/* Items in a block, from 1 to so many. */
+/* The most items in a block, which has at least one. */
 #define LINES_BLOCK 64
 
 struct lines_loops {

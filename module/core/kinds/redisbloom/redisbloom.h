@@ -10,7 +10,7 @@
 /* The options of a chain, as they are stored. There is one more (2: the capacity is
  * given as bits), with which no version ever stored a filter. */
 #define REDISBLOOM_NOT_ROUNDED 1u /* bits are not rounded up to a power of two */
-#define REDISBLOOM_HASH_64     4u /* else the hash has 32 bits */
+#define REDISBLOOM_HASH_64     4u /* otherwise the hash has 32 bits */
 #define REDISBLOOM_NONSCALING  8u
 #define REDISBLOOM_OPTIONS                                                                 \
     (REDISBLOOM_NOT_ROUNDED | REDISBLOOM_HASH_64 | REDISBLOOM_NONSCALING)
