@@ -19,8 +19,11 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     if (status < 0) return status;
     if (!upstream_sent(ctx))
         status = memory_room(ctx, chain_bytes(c) + plan.bytes, plan.bytes);
-    if (status >= 0) status = chain_grow(c, &plan);
-    upstream_must_have(ctx, status);
+    if (status >= 0) {
+        status = chain_grow(c, &plan);
+        upstream_must_have(ctx, status);
+        if (status == BLOOM_NO_MEMORY) memory_tell_shortage(plan.bytes);
+    }
     return status;
 }
 
@@ -99,7 +102,7 @@ static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
     char shown[SHOWN_MAX + 1];
     uint32_t n = c->nlayers;
     if (n < MANY_LAYERS || (n > ALL_TOLD_TO && (n & (n - 1)) != 0)) return;
-    if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND)) return;
+    if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND, 1000)) return;
     RedisModule_Log(ctx, "notice",
                     "The %sfilter %s has grown to %u layers, with %llu items: a question "
                     "looks at each, and together they take more memory than one. Reserve "

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "diary.h"
 #include "settings.h"
 
@@ -210,9 +211,56 @@ static enum bloom_status look_for_room(RedisModuleCtx *ctx, uint64_t total, uint
     return used > maxmemory || more > maxmemory - used ? BLOOM_SERVER_FULL : BLOOM_OK;
 }
 
+/* ---- words for the log ---- */
+
+#define TELL_EVERY_MS 10000
+
+static void tell_of_limit(RedisModuleCtx *ctx, uint64_t total) {
+    unsigned long long maxmemory, used,
+        most = (unsigned long long)settings.max_filter_bytes;
+    const char *limit = "bf-max-filter-bytes";
+    server_memory(ctx, &maxmemory, &used);
+    if (most == 0) {
+        limit = maxmemory > 0 ? "maxmemory" : "this machine's memory";
+        most = maxmemory > 0 ? maxmemory : machine_memory();
+    }
+    RedisModule_Log(ctx, "warning",
+                    "A filter is refused, or its growth: it would take %llu bytes, and %s "
+                    "is %llu.",
+                    (unsigned long long)total, limit, most);
+}
+
+static void tell_of_full_server(RedisModuleCtx *ctx, uint64_t more) {
+    unsigned long long maxmemory, used;
+    server_memory(ctx, &maxmemory, &used);
+    RedisModule_Log(ctx, "warning",
+                    "A filter is refused, or its growth: it takes %llu bytes more, and of "
+                    "maxmemory, which is %llu, %llu are in use.",
+                    (unsigned long long)more, maxmemory, used);
+}
+
+void memory_tell_shortage(uint64_t more) {
+    static struct pace pace;
+    if (!clock_allows(&pace, 1, TELL_EVERY_MS)) return;
+    RedisModule_Log(server.ctx, "warning",
+                    "A filter is refused, or its growth: it takes %llu bytes more, and the "
+                    "system did not give them.",
+                    (unsigned long long)more);
+}
+
+static void tell_of_refusal(RedisModuleCtx *ctx, enum bloom_status status, uint64_t total,
+                            uint64_t more) {
+    static struct pace over, full;
+    if (status == BLOOM_OVER_LIMIT && clock_allows(&over, 1, TELL_EVERY_MS))
+        tell_of_limit(ctx, total);
+    if (status == BLOOM_SERVER_FULL && clock_allows(&full, 1, TELL_EVERY_MS))
+        tell_of_full_server(ctx, more);
+}
+
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more) {
     enum bloom_status status = look_for_room(ctx, total, more);
     if (status == BLOOM_SERVER_FULL && free_all_retired())
         status = look_for_room(ctx, total, more);
+    if (status < 0) tell_of_refusal(ctx, status, total, more);
     return status;
 }

@@ -33,9 +33,13 @@ void memory_start(void);
 bool memory_on_main_thread(void);
 
 /* May a filter of so many bytes in all take so many more? Refuses BLOOM_OVER_LIMIT
- * (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is
- * always close to its limit: there only what could never fit is refused. */
+ * (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory), and tells the log, now and then,
+ * which limit it was. A server that evicts is always close to its limit: there only what
+ * could never fit is refused. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
+
+/* Tells the log, now and then, that the system did not give so many bytes. */
+void memory_tell_shortage(uint64_t more);
 
 /* Could the server ever hold so many bytes: maxmemory if it is set, else the memory of
  * the machine? */
