@@ -140,29 +140,16 @@ TEST(an_item_at_that_begins_a_part_stays_an_item) {
 
 /* ---- a replica whose rebuild is not the master's ---- */
 
-<<<<<<< HEAD
-/* A filter k that is ready at both. */
+/* A filter k that is ready at both, with an error that no stranger meets. */
 static struct pair start_writable_pair(void) {
     struct pair p = pair_of(
         server_start(.module_args = "bf-trust replica"),
         server_start(.config = "replica-read-only no", .module_args = "bf-trust replica"));
     follow(p.r, p.master);
+    expect(p.m, "OK", "BF.RESERVE", "k", "0.000001", "100");
     make_ready(p.m, "k");
     wait_for_belief(p.r, "k");
     return p;
-=======
-/* A filter k that is ready at both, with an error that no stranger meets. */
-static void start_writable_pair(struct server *s[2], redisContext *c[2]) {
-    s[0] = server_start(.module_args = "bf-trust replica");
-    s[1] =
-        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
-    c[0] = client(s[0]);
-    c[1] = client(s[1]);
-    follow(c[1], s[0]);
-    expect(c[0], "OK", "BF.RESERVE", "k", "0.000001", "100");
-    make_ready(c[0], "k");
-    wait_for_belief(c[1], "k");
->>>>>>> main
 }
 
 /* Somebody restores a dump of it that has 4000 of the 5000 items. */
