@@ -34,6 +34,10 @@ accepted_32_bits() {
         ${CC:-gcc} -E -I. -U__SIZEOF_POINTER__ -D__SIZEOF_POINTER__=4 - 2>&1 |
         grep -q 'error.*64-bit addresses' || echo 'bytes.h lets a 32-bit compiler pass'
 }
+# clang-format breaks code at 92 columns, and leaves comments as they are.
+long_comments() {
+    sources | xargs awk 'length > 92 && /\/\*|^ *\*|\/\// { print FILENAME ":" FNR ": " $0 }'
+}
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
 # In tests/README.md a test is what has two underscores and more.
 tests_that_are_none() {
@@ -48,6 +52,7 @@ tests_that_are_none() {
 check the_module_exports_nothing_but_OnLoad exported
 check every_source_names_its_licence without_licence
 check shell_scripts_parse shell_errors
+check no_comment_is_wider_than_92_columns long_comments
 check the_core_knows_no_server core_includes
 check a_32_bit_build_is_refused_with_a_sentence accepted_32_bits
 check the_readme_is_short readme_too_long

@@ -92,7 +92,7 @@ static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dea
 
 /* Puts items into one of the chains, up to the first one that needs room. They all go
  * into its last layer. */
-static size_t put_in(struct adding *a, struct chain *c, const struct item *items, size_t n,
+static size_t add_to(struct adding *a, struct chain *c, const struct item *items, size_t n,
                      uint8_t *added) {
     const struct layer *layer = last_layer(c);
     uint64_t before = layer->items, over = layer_excess(layer);
@@ -103,12 +103,12 @@ static size_t put_in(struct adding *a, struct chain *c, const struct item *items
 }
 
 /* The next generation takes what the live one has just taken, and refuses nothing. */
-static void put_in_next(struct adding *a, const struct item *items, size_t n) {
+static void add_to_next(struct adding *a, const struct item *items, size_t n) {
     uint8_t added[ITEMS_BLOCK];
     size_t done = 0;
     memcpy(a->effect + a->done, a->added + a->done, n);
     while (done < n) {
-        size_t now = put_in(a, a->f->next, items + done, n - done, added);
+        size_t now = add_to(a, a->f->next, items + done, n - done, added);
         for (size_t i = 0; i < now; i++)
             a->effect[a->done + done + i] |= added[i];
         done += now;
@@ -123,8 +123,8 @@ static enum bloom_status add_blocks(struct adding *a) {
         struct item items[ITEMS_BLOCK];
         size_t block = items_block(a->n - a->done);
         items_read(a->items + a->done, block, items);
-        size_t done = put_in(a, first, items, block, a->added + a->done);
-        if (a->f->next && !a->token) put_in_next(a, items, done);
+        size_t done = add_to(a, first, items, block, a->added + a->done);
+        if (a->f->next && !a->token) add_to_next(a, items, done);
         a->done += done;
         if (done < block) status = make_room(a, first, a->done);
     }
@@ -158,7 +158,7 @@ enum bloom_status adding_run(struct adding *a) {
 }
 
 void adding_announce(const struct adding *a) {
-    if (a->created) announce(a->ctx, a->name, "bf.reserve");
+    if (a->made) announce(a->ctx, a->name, "bf.reserve");
     for (size_t i = 0; i < a->growths; i++)
         announce(a->ctx, a->name, "bf.grow");
     if (a->overfull > 0) announce(a->ctx, a->name, "bf.full");

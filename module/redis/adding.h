@@ -25,7 +25,7 @@ struct adding {
     RedisModuleString *token; /* of a rebuild: LOAD; else NULL */
     bool has_at;              /* LOAD says how many items were sent before these: */
     long long at;             /* at + n fits */
-    bool created;             /* this call made the filter */
+    bool made;                /* this call made the filter */
 
     /* What came of it. */
     size_t done;       /* so many items were dealt with */

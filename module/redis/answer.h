@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* answer.h - whether "absent" may be said by this server, now: shield.h put to the node, the
- * link to its master and the clocks. */
+/* answer.h - whether "absent" may be said by this server, now: shield.h put to the node,
+ * the link to its master and the clocks. */
 #ifndef BULWARK_ANSWER_H
 #define BULWARK_ANSWER_H
 

@@ -2,6 +2,7 @@
 #include "args.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -28,6 +29,8 @@ enum option {
     OPTION_XX,
     OPTION_LOADING,
     OPTION_READY,
+    OPTION_EMPTY,
+    OPTION_REPLACE,
     OPTION_NOCREATE,
     OPTION_NONSCALING,
     OPTION_ITEMS,
@@ -44,7 +47,8 @@ enum option {
      BIT(ITEMS))
 #define VALKEYBLOOM_OPTIONS (BIT(TIGHTENING) | BIT(SEED)) /* in its stream only */
 #define START_OPTIONS                                                                      \
-    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND))
+    (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) |           \
+     BIT(EMPTY) | BIT(REPLACE))
 #define READY_OPTIONS    (BIT(EX) | BIT(PXAT) | BIT(XX))
 #define COMMIT_OPTIONS   (BIT(EX) | BIT(PXAT))
 #define UPSTREAM_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
@@ -53,14 +57,16 @@ enum option {
  * that it doesn't have. A %s stands for the option. */
 struct dialect {
     const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
-    const char *no_value; /* NULL: the server's words for a wrong number of arguments */
+    const char *no_value;     /* NULL: the server's words for a wrong number of arguments */
+    const char *no_expansion; /* for EXPANSION; NULL: as for the others */
 };
 
 static const struct dialect reserve_words = {
     .bad_error_rate = "ERR bad error rate",
     .bad_capacity = "ERR bad capacity",
     .bad_expansion = "ERR bad expansion",
-    .no_value = "ERR no expansion",
+    .no_value = "ERR option '%s' needs a value",
+    .no_expansion = "ERR no expansion",
     .unknown = "ERR unknown option '%s'",
 };
 
@@ -92,6 +98,7 @@ struct line {
     /* What comes of it: the one that the command makes. */
     struct wish *wish;
     struct vow *vow;
+    struct start *start;
 };
 
 bool args_is_word(RedisModuleString *text, const char *word) {
@@ -144,9 +151,20 @@ static bool read_expansion(struct line *l, RedisModuleString *text) {
     return true;
 }
 
+/* With those that there are. */
+static bool refuse_kind(const struct line *l, RedisModuleString *text) {
+    char words[256];
+    int length = snprintf(words, sizeof words, "ERR unknown kind '%%s': ");
+    for (size_t i = 0; i < KINDS; i++)
+        length += snprintf(words + length, sizeof words - (size_t)length, "%s%s",
+                           i > 0 ? ", " : "", kinds[i]->name);
+    reply_option_error(l->ctx, words, text);
+    return false;
+}
+
 static bool read_kind(struct line *l, RedisModuleString *text) {
     const struct kind *kind = settings_kind(text);
-    if (!kind) return reply_option_error(l->ctx, "ERR unknown kind '%s'", text), false;
+    if (!kind) return refuse_kind(l, text);
     if (kind != l->wish->kind) l->wish->parameter = 0; /* it was the other kind's */
     l->wish->kind = kind;
     return true;
@@ -213,6 +231,15 @@ static bool read_since(struct line *l, RedisModuleString *text) {
     return read_time(l, text, &l->vow->now);
 }
 
+static bool read_idle(struct line *l, RedisModuleString *text) {
+    long long *seconds = &l->start->replace;
+    if (RedisModule_StringToLongLong(text, seconds) != REDISMODULE_OK)
+        return reply_error(l->ctx, "ERR value is not an integer or out of range"), false;
+    if (*seconds < 1 || *seconds > INT32_MAX)
+        return reply_error(l->ctx, "ERR REPLACE takes seconds, from 1 on"), false;
+    return true;
+}
+
 /* The time by which somebody says that a lease has ended, and means it. */
 #define REVOKED 1
 
@@ -221,8 +248,8 @@ static bool looks_like_seconds(int64_t time, int64_t now) {
     return time > now / 10000 && time < now / 100;
 }
 
-/* A lease that is over by mistake would leave its sender sure that the filter is ready. What
- * a master says was right when it said it. */
+/* A lease that is over by mistake would leave its sender sure that the filter is ready.
+ * What a master says was right when it said it. */
 static bool check_lease(struct line *l) {
     const struct vow *vow = l->vow;
     if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
@@ -253,6 +280,8 @@ static const struct {
     [OPTION_XX] = {"XX", NULL},
     [OPTION_LOADING] = {"LOADING", NULL},
     [OPTION_READY] = {"READY", NULL},
+    [OPTION_EMPTY] = {"EMPTY", NULL},
+    [OPTION_REPLACE] = {"REPLACE", read_idle},
     [OPTION_NOCREATE] = {"NOCREATE", NULL},
     [OPTION_NONSCALING] = {"NONSCALING", NULL},
     [OPTION_ITEMS] = {"ITEMS", NULL},
@@ -284,9 +313,12 @@ static enum option option_of(const struct line *l, RedisModuleString *text) {
     return by_first_letters(RedisModule_StringPtrLen(text, NULL));
 }
 
-static bool refuse_without_value(const struct line *l, RedisModuleString *option) {
-    if (l->dialect->no_value)
-        reply_option_error(l->ctx, l->dialect->no_value, option);
+static bool refuse_without_value(const struct line *l, enum option o,
+                                 RedisModuleString *text) {
+    if (o == OPTION_EXPANSION && l->dialect->no_expansion)
+        reply_error(l->ctx, l->dialect->no_expansion);
+    else if (l->dialect->no_value)
+        reply_option_error(l->ctx, l->dialect->no_value, text);
     else
         reply_wrong_arity(l->ctx);
     return false;
@@ -302,7 +334,7 @@ static bool read_option(struct line *l) {
         return reply_option_error(l->ctx, "ERR option '%s' given twice", text), false;
     l->seen |= 1u << o;
     if (!options[o].read) return true;
-    if (l->at == l->argc) return refuse_without_value(l, text);
+    if (l->at == l->argc) return refuse_without_value(l, o, text);
     l->at++;
     return options[o].read(l, l->argv[l->at - 1]);
 }
@@ -361,7 +393,7 @@ bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     bool without_items = insert->wish.has_seed; /* valkey-bloom may only create */
     if (l.at == argc && !without_items) return reply_wrong_arity(ctx), false;
 
-    insert->create = !(l.seen & BIT(NOCREATE));
+    insert->may_make = !(l.seen & BIT(NOCREATE));
     insert->first_item = l.at;
     return settle_expansion(&l);
 }
@@ -385,13 +417,17 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
 }
 
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                     struct wish *wish) {
+                     struct start *start) {
     struct line l = {.ctx = ctx,
                      .argv = argv,
                      .argc = argc,
                      .at = at,
                      .known = START_OPTIONS,
                      .dialect = &own_words,
-                     .wish = wish};
-    return read_options(&l) && settle_expansion(&l);
+                     .wish = &start->wish,
+                     .start = start};
+    start->replace = 0;
+    if (!read_options(&l)) return false;
+    start->may_be_empty = l.seen & BIT(EMPTY);
+    return settle_expansion(&l);
 }

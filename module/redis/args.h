@@ -44,22 +44,27 @@ bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
  * at all. */
 struct insert {
     struct wish wish;
-    bool create;
+    bool may_make;  /* a filter, if there is none */
     int first_item; /* its index in argv */
 };
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct insert *insert);
 
-/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms], for
- * READY also [XX]. A time that is over is refused, except 1, which revokes. From upstream
- * also SINCE ms and OF filter, and any time. */
+/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms],
+ * for READY also [XX]. A time that is over is refused, except 1, which revokes. From
+ * upstream also SINCE ms and OF filter, and any time. */
 bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind]. What isn't said stays as it is in *wish. */
+ * [KIND kind] [EMPTY] [REPLACE seconds]. What isn't said stays as it is in start->wish. */
+struct start {
+    struct wish wish;
+    bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
+    long long replace; /* a rebuild that got nothing for so many seconds; 0: none */
+};
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
-                     struct wish *wish);
+                     struct start *start);
 
 /* What a filter is like if the command doesn't say: as the settings have it, unless the
  * command came from upstream. A Bulwark there would have sent the filter's header, so it is

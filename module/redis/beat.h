@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* beat.h - how a replica learns that it has caught up.
  *
- * A link that is up tells nothing of what has come through it: a replica that starts from an
- * older file is connected seconds before it has again what it once acknowledged, and one
- * whose master is a replica itself is no replica that WAIT counts. So a master says once a
- * second, while it has filters that are loading or ready, who is following it (once in four
- * seconds while nothing else is written, unless bf-max-lag is set there):
+ * A link that is up tells nothing of what has come through it: a replica that starts from
+ * an older file is connected seconds before it has again what it once acknowledged, and
+ * one whose master is a replica itself is no replica that WAIT counts. So a master says
+ * once a second, while it has filters that are loading or ready, who is following it
+ * (once in four seconds while nothing else is written, unless bf-max-lag is set there):
  *
  *     BF.BEAT ms end [end ...]      to replicas, never to the AOF
  *
@@ -22,11 +22,12 @@
  * connection stood, and all that was acknowledged before stands before it in the stream. No
  * clock is needed for that.
  *
- * While slots move to another master nobody is named ("-"): what that one acknowledges never
- * comes here. A replica of a replica is never named, nor is one behind a proxy or an address
- * translation. With bf-max-lag such a replica believes itself from the first beat on that
- * was sent after its link came up, by both clocks. And with it no replica believes itself
- * when the last beat was sent longer ago than that, or none has come for so long. */
+ * While slots move to another master nobody is named ("-"): what that one acknowledges
+ * never comes here. A replica of a replica is never named, nor is one behind a proxy or
+ * an address translation. With bf-max-lag such a replica believes itself from the first
+ * beat on that was sent after its link came up, by both clocks. And with it no replica
+ * believes itself when the last beat was sent longer ago than that, or none has come for
+ * so long. */
 #ifndef BULWARK_BEAT_H
 #define BULWARK_BEAT_H
 

@@ -18,17 +18,17 @@
  * bf-missing-key is absent, a filter made by an add is loading, also when the master sends
  * the add: the filter may have been lost here. One made without items keeps its wish. False
  * if it replied an error. */
-static bool find_or_create(struct adding *a, const struct insert *insert) {
+static bool find_or_make(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->f)) return false;
     if (a->f) return true;
     struct wish wish = insert ? insert->wish : args_default_wish(a->ctx);
     if (settings.missing_key != MISSING_ABSENT && a->n > 0) wish.state = STATE_LOADING;
-    enum bloom_status status = insert && !insert->create
+    enum bloom_status status = insert && !insert->may_make
                                    ? BLOOM_NOT_FOUND
                                    : make_filter(a->ctx, a->name, &wish, &a->f);
     if (status < 0) reply_refusal(a->ctx, a->name, status);
-    a->created = status >= 0;
-    return a->created;
+    a->made = status >= 0;
+    return a->made;
 }
 
 /* The answers so far, and the refusal of the item that ended it. */
@@ -44,7 +44,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
                     const struct insert *insert, RedisModuleString **items, int n) {
     struct adding a = {
         .ctx = ctx, .name = name, .items = items, .n = (size_t)n, .is_effect = !insert};
-    if (!find_or_create(&a, insert)) return REDISMODULE_OK; /* It replied. */
+    if (!find_or_make(&a, insert)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
@@ -70,7 +70,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                        .n = 1,
                        .added = &added,
                        .is_effect = true};
-    if (!find_or_create(&a, NULL)) return REDISMODULE_OK; /* It replied. */
+    if (!find_or_make(&a, NULL)) return REDISMODULE_OK; /* It replied. */
     enum bloom_status status = adding_run(&a);
     adding_announce(&a);
     return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_bool(ctx, added);

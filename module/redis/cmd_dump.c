@@ -103,90 +103,91 @@ int cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 }
 
 /* One call of BF.LOADCHUNK. */
-struct loading {
+struct incoming {
     RedisModuleCtx *ctx;
     RedisModuleString *name;
     struct filter *f; /* NULL: no such key */
     long long iterator;
     const char *bytes;
     size_t length;
-    bool followed;
+    bool from_upstream;
     bool changed; /* what it did: a chunk that came before does nothing */
 };
 
 /* Puts a filter that was just read under its name, if it may be there. */
-static enum bloom_status take_in(struct loading *l, struct filter *f, const char **why) {
+static enum bloom_status take_filter(struct incoming *in, struct filter *f,
+                                     const char **why) {
     enum bloom_status status = BLOOM_OK;
-    if (!l->followed) {
+    if (!in->from_upstream) {
         /* Clients bring plain filters only: who vouches for one says so by another
          * command. */
         *why = "it is not plain";
         status = filter_is_plain(f) ? BLOOM_OK : BLOOM_CORRUPT;
         uint64_t bytes = chain_bytes(f->live);
-        if (status >= 0) status = memory_room(l->ctx, bytes, bytes);
+        if (status >= 0) status = memory_room(in->ctx, bytes, bytes);
     }
     if (status >= 0) status = filter_take_arrays(f);
     if (status < 0) {
         filter_free(f);
         return status;
     }
-    node_arrived(l->name, f, false);
-    change_put(l->ctx, l->name, f);
+    node_arrived(in->name, f, false);
+    change_put(in->ctx, in->name, f);
     return status;
 }
 
-static enum bloom_status load_header(struct loading *l, const char **why) {
+static enum bloom_status take_header(struct incoming *in, const char **why) {
     uint64_t follows[2];
     struct filter *f;
-    if (l->f) return *why = "the key exists", BLOOM_CORRUPT;
+    if (in->f) return *why = "the key exists", BLOOM_CORRUPT;
     enum bloom_status status =
-        codec_read_header(l->bytes, l->length, &memory_allocator, &f, follows, why);
-    return status < 0 ? status : take_in(l, f, why);
+        codec_read_header(in->bytes, in->length, &memory_allocator, &f, follows, why);
+    return status < 0 ? status : take_filter(in, f, why);
 }
 
 /* A header whose sizes no memory could hold is bad data to its product, in these words.
  * What only the limits of this server refuse keeps the words for that. */
-static enum bloom_status refusal_of_product(const struct loading *l,
+static enum bloom_status refusal_of_product(const struct incoming *in,
                                             enum bloom_status status, uint64_t bytes) {
     bool impossible = status == BLOOM_NO_MEMORY ||
-                      (status == BLOOM_OVER_LIMIT && !memory_could_hold(l->ctx, bytes));
-    return impossible && !l->followed ? BLOOM_CORRUPT : status;
+                      (status == BLOOM_OVER_LIMIT && !memory_could_hold(in->ctx, bytes));
+    return impossible && !in->from_upstream ? BLOOM_CORRUPT : status;
 }
 
 /* It is of the first product that can read it. */
-static enum bloom_status load_product_header(struct loading *l, const char **why) {
+static enum bloom_status take_product_header(struct incoming *in, const char **why) {
     struct chain *c = NULL;
     enum bloom_status status = BLOOM_CORRUPT;
-    if (l->f) return *why = "the key exists", BLOOM_CORRUPT;
+    if (in->f) return *why = "the key exists", BLOOM_CORRUPT;
     for (size_t i = 0; i < KINDS && status == BLOOM_CORRUPT; i++)
         if (kinds[i]->records)
-            status = kinds[i]->records->read_header(l->bytes, l->length, &memory_allocator,
-                                                    &c, why);
+            status = kinds[i]->records->read_header(in->bytes, in->length,
+                                                    &memory_allocator, &c, why);
     if (status < 0) return status;
     uint64_t bytes = chain_bytes(c);
     struct filter *f = filter_new(c);
-    if (f) return refusal_of_product(l, take_in(l, f, why), bytes);
+    if (f) return refusal_of_product(in, take_filter(in, f, why), bytes);
     chain_free(c);
     return BLOOM_NO_MEMORY;
 }
 
 /* A replica grows when its master has grown, and only then. */
-static enum bloom_status load_growth(struct loading *l, const char **why) {
+static enum bloom_status take_growth(struct incoming *in, const char **why) {
     struct layer plan;
-    if (!l->followed) return *why = "growth is no business of clients", BLOOM_CORRUPT;
-    if (!l->f) return BLOOM_NOT_FOUND;
-    struct chain *c = l->f->live;
+    if (!in->from_upstream) return *why = "growth is no business of clients", BLOOM_CORRUPT;
+    if (!in->f) return BLOOM_NOT_FOUND;
+    struct chain *c = in->f->live;
     enum bloom_status status =
-        codec_read_growth(c, CODEC_LIVE, l->bytes, l->length, &plan, why);
-    if (status < 0 && l->f->next) {
-        c = l->f->next;
-        status = codec_read_growth(c, CODEC_NEXT, l->bytes, l->length, &plan, why);
+        codec_read_growth(c, CODEC_LIVE, in->bytes, in->length, &plan, why);
+    if (status < 0 && in->f->next) {
+        c = in->f->next;
+        status = codec_read_growth(c, CODEC_NEXT, in->bytes, in->length, &plan, why);
     }
     if (status < 0) return status;
     *why = "the layer makes no sense there";
-    change_begin(l->f);
+    change_begin(in->f);
     status = chain_grow(c, &plan);
-    change_end(l->ctx, l->name, l->f);
+    change_end(in->ctx, in->name, in->f);
     return status;
 }
 
@@ -198,54 +199,55 @@ static struct chain *chain_to_complete(const struct filter *f) {
 /* A chunk of ours has the right iterator in it; a product's is any bytes at all. What
  * comes again to a filter that is complete is an error, unless a master sends it: that
  * may be the product itself, to which it is none. */
-static enum bloom_status load_chunk(struct loading *l, const char **why) {
-    uint64_t next, iterator = (uint64_t)l->iterator;
-    if (!l->f) return BLOOM_NOT_FOUND;
+static enum bloom_status take_chunk(struct incoming *in, const char **why) {
+    uint64_t next, iterator = (uint64_t)in->iterator;
+    if (!in->f) return BLOOM_NOT_FOUND;
     *why = "somebody has vouched for it: a piece may be older than that";
-    if (!l->followed && shield_was_vouched_for(&l->f->standing)) return BLOOM_CORRUPT;
-    struct chain *c = chain_to_complete(l->f);
+    if (!in->from_upstream && shield_was_vouched_for(&in->f->standing))
+        return BLOOM_CORRUPT;
+    struct chain *c = chain_to_complete(in->f);
     const struct kind_records *product = c->kind->records;
-    bool own = codec_chunk_end(l->bytes, l->length) + 1 == iterator &&
-               codec_record_type(l->bytes, l->length) == CODEC_CHUNK;
+    bool own = codec_chunk_end(in->bytes, in->length) + 1 == iterator &&
+               codec_record_type(in->bytes, in->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (!chain_is_partial(c) && !(product && l->followed)) return BLOOM_CORRUPT;
+    if (!chain_is_partial(c) && !(product && in->from_upstream)) return BLOOM_CORRUPT;
     *why = "a rebuild is fed by BF.REBUILD LOAD";
-    if (c == l->f->next && !l->followed) return BLOOM_CORRUPT;
+    if (c == in->f->next && !in->from_upstream) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
-    if (l->iterator < 1 || !(own || product)) return BLOOM_CORRUPT;
+    if (in->iterator < 1 || !(own || product)) return BLOOM_CORRUPT;
     enum bloom_status status =
-        own ? codec_read_chunk(c, l->bytes, l->length, &next, &l->changed, why)
-            : product->read_chunk(c, iterator, l->bytes, l->length, &l->changed, why);
+        own ? codec_read_chunk(c, in->bytes, in->length, &next, &in->changed, why)
+            : product->read_chunk(c, iterator, in->bytes, in->length, &in->changed, why);
     if (status >= 0 && !chain_is_partial(c)) {
-        change_begin(l->f);
-        change_end(l->ctx, l->name, l->f);
+        change_begin(in->f);
+        change_end(in->ctx, in->name, in->f);
     }
     return status;
 }
 
-static bool is_record(const struct loading *l) {
-    return l->iterator == CODEC_RECORD_ITERATOR ||
-           (l->iterator == OLD_RECORD_ITERATOR && !l->f);
+static bool is_record(const struct incoming *in) {
+    return in->iterator == CODEC_RECORD_ITERATOR ||
+           (in->iterator == OLD_RECORD_ITERATOR && !in->f);
 }
 
-static enum bloom_status load(struct loading *l, const char **why) {
-    enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (!is_record(l)) return load_chunk(l, why);
-    l->changed = true;
-    if (l->iterator == OLD_RECORD_ITERATOR) return load_product_header(l, why);
-    if (record == CODEC_GROWTH) return load_growth(l, why);
-    return record == CODEC_NONE ? load_product_header(l, why) : load_header(l, why);
+static enum bloom_status take_piece(struct incoming *in, const char **why) {
+    enum codec_record record = codec_record_type(in->bytes, in->length);
+    if (!is_record(in)) return take_chunk(in, why);
+    in->changed = true;
+    if (in->iterator == OLD_RECORD_ITERATOR) return take_product_header(in, why);
+    if (record == CODEC_GROWTH) return take_growth(in, why);
+    return record == CODEC_NONE ? take_product_header(in, why) : take_header(in, why);
 }
 
 /* What a master or an AOF brings and can't be taken. Without a growth or a chunk the
  * filter that is there says "maybe" more often. Without a header there is none, and the
  * next add would make one that denies what this one held: as with a broken RDB file,
  * the server can't go on. */
-static int follow_refusal(const struct loading *l, const char *why) {
-    enum codec_record record = codec_record_type(l->bytes, l->length);
-    if (is_record(l) && record != CODEC_GROWTH && record != CODEC_CHUNK && !l->f)
+static int follow_refusal(const struct incoming *in, const char *why) {
+    enum codec_record record = codec_record_type(in->bytes, in->length);
+    if (is_record(in) && record != CODEC_GROWTH && record != CODEC_CHUNK && !in->f)
         upstream_end("BF.LOADCHUNK", why);
-    return upstream_log(l->ctx, l->name, why ? why : "there is no such filter");
+    return upstream_log(in->ctx, in->name, why ? why : "there is no such filter");
 }
 
 /* BF.LOADCHUNK key iterator data
@@ -254,22 +256,23 @@ static int follow_refusal(const struct loading *l, const char *why) {
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return reply_wrong_arity(ctx);
 
-    struct loading l = {.ctx = ctx, .name = argv[1], .followed = upstream_sent(ctx)};
-    l.bytes = RedisModule_StringPtrLen(argv[3], &l.length);
+    struct incoming in = {.ctx = ctx, .name = argv[1], .from_upstream = upstream_sent(ctx)};
+    in.bytes = RedisModule_StringPtrLen(argv[3], &in.length);
     /* A header holds the secret: not for SLOWLOG and MONITOR, whatever comes with it. */
-    if (codec_record_type(l.bytes, l.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
-    if (RedisModule_StringToLongLong(argv[2], &l.iterator) != REDISMODULE_OK) {
+    if (codec_record_type(in.bytes, in.length) != CODEC_CHUNK) server_hide_argument(ctx, 3);
+    if (RedisModule_StringToLongLong(argv[2], &in.iterator) != REDISMODULE_OK) {
         server_hide_argument(ctx, 2); /* it may be the header, in the wrong place */
         return reply_error(ctx, "ERR Second argument must be numeric");
     }
-    if (!find_to_write(ctx, argv[1], &l.f)) return REDISMODULE_OK; /* It replied. */
+    if (!find_to_write(ctx, argv[1], &in.f)) return REDISMODULE_OK; /* It replied. */
 
     const char *why = NULL;
-    enum bloom_status status = load(&l, &why);
+    enum bloom_status status = take_piece(&in, &why);
     upstream_must_have(ctx, status);
     if (status < 0)
-        return l.followed ? follow_refusal(&l, why) : reply_refusal(ctx, argv[1], status);
-    if (l.changed) {
+        return in.from_upstream ? follow_refusal(&in, why)
+                                : reply_refusal(ctx, argv[1], status);
+    if (in.changed) {
         replicate_as_it_came(ctx);
         announce(ctx, argv[1], "bf.loadchunk");
     }

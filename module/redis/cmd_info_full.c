@@ -183,7 +183,7 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
     reply_map(ctx, 6);
     field_seconds_since(ctx, "Seconds since START", s->rebuild_start);
     field_number(ctx, "Received", s->rebuild_received);
-    field_seconds_since(ctx, "Seconds since LOAD", diary_of(f)->last_load);
+    field_seconds_since(ctx, "Seconds since LOAD", diary_of(f)->fed_at);
     field_number(ctx, "Interrupted",
                  answer_resume(f, s->rebuild_token) == BLOOM_INTERRUPTED);
     field_number(ctx, "Capacity", chain_capacity(f->next));

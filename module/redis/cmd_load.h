@@ -5,8 +5,9 @@
 
 #include "make.h"
 
-/* Makes a filter from the data of valkey-bloom's BF.LOAD, and tells replicas and listeners. On a refusal
- * nothing has changed and nothing has been replied. With a wish it has to have the wish's seed, capacity and expansion. why may be NULL. */
+/* Makes a filter from the data of valkey-bloom's BF.LOAD, and tells replicas and
+ * listeners. On a refusal nothing has changed and nothing has been replied. With a wish
+ * it has to have the wish's seed, capacity and expansion. why may be NULL. */
 enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
                                 RedisModuleString *data, const struct wish *wish,
                                 const char **why);

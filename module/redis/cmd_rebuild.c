@@ -19,6 +19,7 @@
 #include "args.h"
 #include "ask.h"
 #include "change.h"
+#include "clock.h"
 #include "commands.h"
 #include "core/codec.h"
 #include "diary.h"
@@ -41,8 +42,16 @@ struct rebuild {
     RedisModuleString *name;
     struct filter *f;          /* NULL: no such key */
     RedisModuleString *header; /* of a START from a master, else NULL */
-    bool followed;
+    const char *syntax;        /* of the step */
+    bool from_upstream;
 };
+
+static int refuse_arity(const struct rebuild *r) {
+    char words[160];
+    snprintf(words, sizeof words, "ERR wrong number of arguments: BF.REBUILD key %s",
+             r->syntax);
+    return reply_error(r->ctx, words);
+}
 
 /* 0 for what is no token. */
 static uint64_t token_of(RedisModuleString *text) {
@@ -64,7 +73,7 @@ static bool is_partial(const struct filter *f) {
 static enum bloom_status resume(const struct rebuild *r) {
     if (!r->f) return BLOOM_NOT_FOUND;
     enum bloom_status status = answer_resume(r->f, token_of(r->argv[3]));
-    if (r->followed) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
+    if (r->from_upstream) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
     return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
 }
 
@@ -108,28 +117,54 @@ static uint64_t new_token(void) {
     return token;
 }
 
+/* Nothing has come for so many seconds: whoever fed it is gone. */
+static bool is_idle(const struct filter *f, long long seconds) {
+    return seconds > 0 && clock_steady_ms() - diary_of(f)->rebuild_heard >= 1000 * seconds;
+}
+
+static int refuse_second(const struct rebuild *r) {
+    char words[160], load[64] = "no LOAD yet";
+    int64_t since = r->f->standing.rebuild_start, last = diary_of(r->f)->fed_at;
+    if (last)
+        snprintf(load, sizeof load, "last LOAD %" PRId64 " seconds ago",
+                 clock_seconds_since(last));
+    snprintf(words, sizeof words,
+             "ERR rebuild under way, begun %" PRId64 " seconds ago, %s: ABORT first",
+             clock_seconds_since(since), load);
+    return reply_error_of(r->ctx, r->name, words);
+}
+
+/* The second generation, and the filter if there is none. */
+static enum bloom_status make_next(struct rebuild *r, struct wish *wish,
+                                   struct chain **next) {
+    wish->state = STATE_LOADING;
+    if (wish->expansion > wish->kind->expansion_max)
+        wish->expansion = wish->kind->expansion_max;
+    enum bloom_status status = make_chain(r->ctx, wish, next);
+    if (status < 0 || r->f) return status;
+    status = make_filter(r->ctx, r->name, wish, &r->f);
+    if (status < 0) chain_free(*next);
+    return status;
+}
+
 static int start(struct rebuild *r) {
-    struct wish wish = r->f ? wish_like(r->f->live) : args_default_wish(r->ctx);
-    if (!args_read_start(r->ctx, r->argv, r->argc, 3, &wish)) return REDISMODULE_OK;
+    struct start s = {.wish = r->f ? wish_like(r->f->live) : args_default_wish(r->ctx)};
+    if (!args_read_start(r->ctx, r->argv, r->argc, 3, &s)) return REDISMODULE_OK;
     enum bloom_status status = may_start(r);
-    if (status < 0) return reply_refusal(r->ctx, r->name, status);
+    if (status == BLOOM_REBUILDING && !is_idle(r->f, s.replace)) return refuse_second(r);
+    if (status < 0 && status != BLOOM_REBUILDING)
+        return reply_refusal(r->ctx, r->name, status);
 
     struct chain *next;
     bool creates = !r->f;
-    wish.state = STATE_LOADING;
-    if (wish.expansion > wish.kind->expansion_max)
-        wish.expansion = wish.kind->expansion_max;
-    status = make_chain(r->ctx, &wish, &next);
-    if (status >= 0 && creates) status = make_filter(r->ctx, r->name, &wish, &r->f);
-    if (status < 0) {
-        chain_free(next);
-        return reply_refusal(r->ctx, r->name, status);
-    }
+    status = make_next(r, &s.wish, &next);
+    if (status < 0) return reply_refusal(r->ctx, r->name, status);
     char text[TOKEN_DIGITS + 1];
     uint64_t token = new_token();
     write_token(token, text);
     change_begin(r->f);
     set_next(r->f, next);
+    diary_of(r->f)->may_be_empty = s.may_be_empty;
     shield_start(&r->f->standing, token, RedisModule_Milliseconds(), node.era);
     replicate_start(r->ctx, r->name, text, r->f);
     change_end(r->ctx, r->name, r->f);
@@ -145,7 +180,7 @@ static void hide_header(struct rebuild *r) {
     if (r->argc < 6 || !args_is_word(r->argv[2], "START")) return;
     r->header = r->argv[5];
     const char *bytes = RedisModule_StringPtrLen(r->header, &length);
-    if (r->followed || codec_record_type(bytes, length) != CODEC_NONE)
+    if (r->from_upstream || codec_record_type(bytes, length) != CODEC_NONE)
         server_hide_argument(r->ctx, 5);
 }
 
@@ -182,7 +217,7 @@ static int follow_start(struct rebuild *r) {
     const char *why;
     struct chain *next;
     long long since;
-    if (r->argc != 6) return reply_wrong_arity(r->ctx);
+    if (r->argc != 6) return refuse_arity(r);
     enum bloom_status status = read_started(r, &next, &since, &why);
     if (status == BLOOM_NOT_FOUND) return reply_refusal(r->ctx, r->name, status);
     upstream_must_have(r->ctx, status);
@@ -198,7 +233,7 @@ static int follow_start(struct rebuild *r) {
 }
 
 static int start_or_follow(struct rebuild *r) {
-    return r->followed ? follow_start(r) : start(r);
+    return r->from_upstream ? follow_start(r) : start(r);
 }
 
 /* ---- LOAD, CHECK ---- */
@@ -226,7 +261,7 @@ static bool is_number(RedisModuleString *text) {
 static bool read_at(const struct rebuild *r, struct adding *a) {
     if (a->n < 2 || !args_is_word(a->items[0], "AT") || !is_number(a->items[1]))
         return true;
-    if (a->n == 2) return reply_wrong_arity(r->ctx), false;
+    if (a->n == 2) return refuse_arity(r), false;
     a->items += 2;
     a->n -= 2;
     a->has_at = true;
@@ -243,8 +278,8 @@ static uint64_t received_after(const struct adding *a, uint64_t before) {
     return before > end ? before : end;
 }
 
-static int load(struct rebuild *r) {
-    if (r->argc < 5) return reply_wrong_arity(r->ctx);
+static int feed(struct rebuild *r) {
+    if (r->argc < 5) return refuse_arity(r);
     struct adding a = {.ctx = r->ctx,
                        .name = r->name,
                        .f = r->f,
@@ -261,14 +296,15 @@ static int load(struct rebuild *r) {
     adding_run(&a);
     RedisModule_Free(a.added);
     *received = received_after(&a, *received);
-    diary_of(r->f)->last_load = RedisModule_Milliseconds();
+    diary_of(r->f)->fed_at = RedisModule_Milliseconds();
+    diary_of(r->f)->rebuild_heard = clock_steady_ms();
     reply_count(r->ctx, *received);
     adding_announce(&a);
     return REDISMODULE_OK;
 }
 
 static int check(struct rebuild *r) {
-    if (r->argc < 5) return reply_wrong_arity(r->ctx);
+    if (r->argc < 5) return refuse_arity(r);
     enum bloom_status status = resume(r);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
 
@@ -294,8 +330,8 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
  * an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
     long long received = replicated_count(&r->f->standing);
-    return r->followed ? received == count && vouch_is_meant(r->f->next, vow)
-                       : received >= count;
+    return r->from_upstream ? received == count && vouch_is_meant(r->f->next, vow)
+                            : received >= count;
 }
 
 /* What the master has committed is not there: what is there lacks it. */
@@ -318,8 +354,15 @@ static int commit_again(const struct rebuild *r) {
     return reply_ok(r->ctx);
 }
 
+/* An empty table is more often a loader that failed. Who knows better has said so at START,
+ * to this process: a restart or a promotion comes between, and then START has to say it
+ * again. */
+static bool lacks_items(const struct filter *f) {
+    return f->standing.rebuild_received == 0 && !diary_of(f)->may_be_empty;
+}
+
 static int commit(struct rebuild *r) {
-    if (r->argc < 5) return reply_wrong_arity(r->ctx);
+    if (r->argc < 5) return refuse_arity(r);
     long long count;
     struct vow vow;
     if (RedisModule_StringToLongLong(r->argv[4], &count) != REDISMODULE_OK || count < 0)
@@ -330,10 +373,9 @@ static int commit(struct rebuild *r) {
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->f->standing, r->f->next, token_of(r->argv[3])))
         return commit_again(r);
-    if (status >= 0 && r->f->standing.rebuild_received == 0 && !r->followed)
-        status = BLOOM_EMPTY;
+    if (status >= 0 && !r->from_upstream && lacks_items(r->f)) status = BLOOM_EMPTY;
     bool complete = status >= 0 && is_complete(r, count, &vow);
-    if (!complete && r->followed) return follow_commit_of_another(r, status, count);
+    if (!complete && r->from_upstream) return follow_commit_of_another(r, status, count);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
     if (!complete) return refuse_count(r, (uint64_t)count);
 
@@ -344,7 +386,7 @@ static int commit(struct rebuild *r) {
 }
 
 static int give_up(struct rebuild *r) {
-    if (r->argc > 4) return reply_wrong_arity(r->ctx);
+    if (r->argc > 4) return refuse_arity(r);
     if (!r->f) return reply_refusal(r->ctx, r->name, BLOOM_NOT_FOUND);
     uint64_t token = r->f->standing.rebuild_token;
     if (!r->f->next || (r->argc == 4 && token_of(r->argv[3]) != token))
@@ -362,12 +404,19 @@ static int give_up(struct rebuild *r) {
 static const struct {
     const char *word;
     int (*act)(struct rebuild *r);
+    const char *syntax;
 } steps[] = {
-    {"START", start_or_follow}, {"LOAD", load},     {"CHECK", check},
-    {"COMMIT", commit},         {"ABORT", give_up},
+    {"START", start_or_follow,
+     "START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind] [EMPTY] "
+     "[REPLACE seconds]"},
+    {"LOAD", feed, "LOAD token [AT n] item [item ...]"},
+    {"CHECK", check, "CHECK token item [item ...]"},
+    {"COMMIT", commit, "COMMIT token count [EX seconds | PXAT ms]"},
+    {"ABORT", give_up, "ABORT [token]"},
 };
 
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
+ *                      [EMPTY] [REPLACE seconds]
  * BF.REBUILD key LOAD token [AT n] item [item ...]
  * BF.REBUILD key CHECK token item [item ...]
  * BF.REBUILD key COMMIT token count [EX seconds | PXAT ms]
@@ -379,11 +428,12 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .argv = argv,
                         .argc = argc,
                         .name = argv[1],
-                        .followed = upstream_sent(ctx)};
+                        .from_upstream = upstream_sent(ctx)};
     hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!args_is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.f)) return REDISMODULE_OK; /* It replied. */
+        r.syntax = steps[i].syntax;
         return steps[i].act(&r);
     }
     return reply_option_error(

@@ -143,6 +143,8 @@ static RedisModuleCommandArg start_args[] = {
     OPTIONAL_VALUE("capacity", REDISMODULE_ARG_TYPE_INTEGER, "CAPACITY"),
     SCALING_ARG,
     KIND_ARG,
+    OPTIONAL_WORD("empty", "EMPTY"),
+    OPTIONAL_VALUE("seconds", REDISMODULE_ARG_TYPE_INTEGER, "REPLACE"),
     {0},
 };
 

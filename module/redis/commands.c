@@ -4,7 +4,18 @@
 #define CATEGORY "bloom"
 
 /* Where the server lets a module say so (not in 6.0 and 7.0), the categories are
- * given; elsewhere they follow from the flags alone. */
+ * given; elsewhere they follow from the flags alone. Where one doesn't follow from the
+ * other, it is for a reason:
+ *
+ *     fast        BF.RESERVE has the category and not the flag, BF.SCANDUMP the flag and
+ *                 not the category, as RedisBloom has them: rules that were written for
+ *                 that one keep their meaning.
+ *     dangerous   What decides who is refused, and is not an add: READY, LOADING, REBUILD,
+ *                 LOADCHUNK, LOAD, and what only a server sends. And what gives away the
+ *                 secret: SCANDUMP.
+ *     deny-oom    What brings a filter of any size. Adds don't have it, as they have in
+ *                 RedisBloom: most take no memory, and a row whose add was refused is
+ *                 denied. Growth, and REBUILD START, ask for room themselves (memory.h). */
 static const struct command {
     const char *name;
     RedisModuleCmdFunc handler;

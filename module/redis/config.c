@@ -83,7 +83,8 @@ static int register_all(RedisModuleCtx *ctx, unsigned flags) {
 }
 
 /* An unreleased server's version is above all others, whatever it knows. One that doesn't
- * know the flag says so in its log, and refuses the first setting: nothing is left of it. */
+ * know the flag says so in its log, and refuses the first setting: nothing is left of
+ * it. */
 static int register_settings(RedisModuleCtx *ctx) {
     int status = REDISMODULE_ERR;
     if (server.plain_settings) status = register_all(ctx, CONFIG_UNPREFIXED);

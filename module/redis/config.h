@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config.h - how the settings are set: by arguments when the module is loaded and, where the
- * server knows settings of modules (from 7.0 on), at run time with CONFIG. Then the argument
- * is the default. */
+/* config.h - how the settings are set: by arguments when the module is loaded and, where
+ * the server knows settings of modules (from 7.0 on), at run time with CONFIG. Then the
+ * argument is the default. */
 #ifndef BULWARK_CONFIG_H
 #define BULWARK_CONFIG_H
 

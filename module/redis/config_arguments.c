@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config_arguments.c - the arguments after the module's name: loadmodule bulwark.so bf-... */
+/* config_arguments.c - what follows the module's name: loadmodule bulwark.so bf-... */
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,9 @@
  *     field         written by                      read by
  *     answers       ask.c                           BF.INFO FULL
  *     grow_again    adding.c                        adding.c
- *     last_load     BF.REBUILD LOAD                 BF.INFO FULL
+ *     fed_at     BF.REBUILD LOAD                 BF.INFO FULL
+ *     rebuild_heard, BF.REBUILD                      BF.REBUILD
+ *     may_be_empty
  *     told_full     adding.c                        adding.c
  *     came,         losses.c                        losses.c
  *     unlinked,
@@ -31,7 +33,10 @@ struct diary {
     struct answers answers;
     uint64_t grow_again[2]; /* live, next: growth was refused; with so many items in its
                                last layer it is worth another try; 0: at once */
-    int64_t last_load;      /* of the rebuild: Unix time in ms; 0: none yet */
+    int64_t fed_at;         /* of the rebuild: Unix time in ms; 0: none yet */
+    int64_t rebuild_heard;  /* when its START or a LOAD came, or it with the filter: by the
+                               steady clock */
+    bool may_be_empty;      /* the rebuild's START said EMPTY, to this process */
     bool told_full;         /* the log has been told that it is over capacity */
     uint32_t came;          /* after which flush; 0: it isn't under a key */
     uint32_t unlinked;      /* when its key was taken away; 0: never */

@@ -19,8 +19,8 @@ static bool counts;
 
 /* Flushes that count, from 1 on: a filter that is freed in the era in which it came was not
  * flushed. DEBUG RELOAD flushes what it has saved: on Valkey 9 while it loads, where none
- * counts. Else it flushes before that, so a flush is settled when its command has ended, and
- * until then what this thread frees, and the era, can be taken back. */
+ * counts. Else it flushes before that, so a flush is settled when its command has ended,
+ * and until then what this thread frees, and the era, can be taken back. */
 static counter unsettled_frees;
 static bool unsettled, loading;
 
@@ -28,8 +28,8 @@ static bool unsettled, loading;
 static _Atomic uint32_t flush = 1;
 static _Atomic bool is_replica;
 
-/* What was lost first since the log was told, or NULL: of what was unlinked, and of what was
- * flushed. Freed by the one who takes it out. */
+/* What was lost first since the log was told, or NULL: of what was unlinked, and of what
+ * was flushed. Freed by the one who takes it out. */
 static _Atomic(char *) unlinked_name, flushed_name;
 
 static struct losses told; /* to the log */

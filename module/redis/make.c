@@ -59,8 +59,8 @@ enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
 }
 
 /* On a refusal *f is NULL and nothing is left allocated. */
-static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
-                              struct filter **f) {
+static enum bloom_status filter_for(RedisModuleCtx *ctx, const struct wish *wish,
+                                    struct filter **f) {
     struct chain *c;
     *f = NULL;
     enum bloom_status status = make_chain(ctx, wish, &c);
@@ -77,7 +77,7 @@ static enum bloom_status make(RedisModuleCtx *ctx, const struct wish *wish,
 
 enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
                               const struct wish *wish, struct filter **f) {
-    enum bloom_status status = make(ctx, wish, f);
+    enum bloom_status status = filter_for(ctx, wish, f);
     if (status < 0) return status;
     struct standing *s = &(*f)->standing;
     struct moment now = clock_now();

@@ -7,6 +7,7 @@
 #include "arrivals.h"
 #include "beat.h"
 #include "clock.h"
+#include "diary.h"
 #include "losses.h"
 #include "replicate.h"
 #include "stats.h"
@@ -146,6 +147,7 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
 void node_arrived(const RedisModuleString *name, struct filter *f, bool restored) {
     shield_arrive(&f->standing, clock_now(), node.era);
     if (restored) shield_dumped(&f->standing, f->next);
+    diary_of(f)->rebuild_heard = clock_steady_ms();
     arrivals_saw(name, f);
 }
 

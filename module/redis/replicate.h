@@ -15,7 +15,7 @@
  *     nobody vouches          BF.LOADING key
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
  *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
- *     it took over            BF.REBUILD key COMMIT token count [PXAT ms] SINCE ms OF filter
+ *     it took over            BF.REBUILD key COMMIT token n [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
  *     who has been heard      BF.BEAT ms end [end ...], to replicas only: beat.h
@@ -91,8 +91,8 @@ void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *t
                      const struct filter *f);
 
 /* This node was promoted. From an event nothing can be sent: what is sent there takes the
- * REPLICAOF along, and replicas would be promoted too. So it goes before the next effect, or
- * from a timer. */
+ * REPLICAOF along, and replicas would be promoted too. So it goes before the next effect,
+ * or from a timer. */
 void replicate_promotion(RedisModuleCtx *ctx);
 
 /* These two are sent from timers only. No ends: nobody is named. */

@@ -67,7 +67,7 @@ int reply_wrong_arity(RedisModuleCtx *ctx) {
 /* What a client sent goes back short and printable: Redis 6.0 would put a line
  * feed into the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
-    char shown[SHOWN_MAX + 1] = "...", words[2 * SHOWN_MAX];
+    char shown[SHOWN_MAX + 1] = "...", words[4 * SHOWN_MAX];
     if (!upstream_sent(ctx)) server_printable(option, shown);
     snprintf(words, sizeof words, format, shown);
     return reply_error(ctx, words);

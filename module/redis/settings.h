@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings.h - what can be set, and how it is set here. settings_table.h says by which names. */
+/* settings.h - what can be set, and how it is set here. settings_table.h says by which
+ * names. */
 #ifndef BULWARK_SETTINGS_H
 #define BULWARK_SETTINGS_H
 
@@ -14,7 +15,7 @@ struct settings {
     long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
     const struct kind *kind;    /* bf-kind, likewise */
     long long
-        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: what the server has */
+        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: the server's */
     long long max_lag;    /* bf-max-lag: seconds that a replica may be behind; 0: any */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
     bool bypass;                  /* bf-bypass: nothing is denied here */

@@ -26,7 +26,8 @@ struct text {
     RedisModuleString *written;
 };
 
-/* One of a few words. Places count from 0 in words; the server calls them the words' values. */
+/* One of a few words. Places count from 0 in words; the server calls them the words'
+ * values. */
 struct choice {
     const char *name;
     const char **words;

@@ -7,7 +7,7 @@
  *                                        WAITAOF, or it isn't true here
  *     restart_without_fsync_on_rewrite   no-appendfsync-on-rewrite is "yes", and likewise
  *     restart_before_rewrite             no rewrite since the last full sync
- *     failover_without_wait              min-replicas-to-write is 0, and nobody has sent WAIT
+ *     failover_without_wait              min-replicas-to-write is 0, nobody has sent WAIT
  *     replica_unnamed                    the master doesn't name this node (beat.h)
  *
  * They are looked for once a second, while there are filters that are loading or ready.

@@ -8,7 +8,7 @@
 #include "stats.h"
 #include "upstream.h"
 
-RedisModuleType *bloom_type;
+RedisModuleType *type_bulwark;
 
 /* The types of products, whose forms have no room for what is ours. */
 static struct {
@@ -17,8 +17,8 @@ static struct {
     bool (*fits)(const struct chain *c); /* NULL: every chain of the kind */
     RedisModuleType *type;
 } products[] = {
-    {redisbloom_type_register, &kind_redisbloom, NULL, NULL},
-    {valkeybloom_type_register, &kind_valkeybloom, valkeybloom_fits, NULL},
+    {type_redisbloom_register, &kind_redisbloom, NULL, NULL},
+    {type_valkeybloom_register, &kind_valkeybloom, valkeybloom_fits, NULL},
 };
 
 #define PRODUCTS (sizeof products / sizeof *products)
@@ -184,8 +184,8 @@ RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding
 }
 
 int type_register(RedisModuleCtx *ctx) {
-    bloom_type = bulwark_type_register(ctx);
-    bool all = bloom_type;
+    type_bulwark = type_bulwark_register(ctx);
+    bool all = type_bulwark;
     for (size_t i = 0; i < PRODUCTS; i++) {
         products[i].type = products[i].register_it(ctx);
         all = all && products[i].type;
@@ -194,7 +194,7 @@ int type_register(RedisModuleCtx *ctx) {
 }
 
 bool type_is_ours(const RedisModuleType *type) {
-    bool ours = type == bloom_type;
+    bool ours = type == type_bulwark;
     for (size_t i = 0; i < PRODUCTS; i++)
         ours = ours || type == products[i].type;
     return ours;
@@ -202,9 +202,9 @@ bool type_is_ours(const RedisModuleType *type) {
 
 RedisModuleType *type_for(const struct filter *f) {
     const struct chain *c = f->live;
-    if (!filter_is_plain(f) || chain_is_partial(c)) return bloom_type;
+    if (!filter_is_plain(f) || chain_is_partial(c)) return type_bulwark;
     for (size_t i = 0; i < PRODUCTS; i++)
         if (products[i].kind == c->kind && (!products[i].fits || products[i].fits(c)))
             return products[i].type;
-    return bloom_type;
+    return type_bulwark;
 }

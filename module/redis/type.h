@@ -16,7 +16,7 @@
 #include "core/codec.h"
 #include "server.h"
 
-extern RedisModuleType *bloom_type;
+extern RedisModuleType *type_bulwark;
 
 int type_register(RedisModuleCtx *ctx);
 
@@ -26,8 +26,8 @@ bool type_is_ours(const RedisModuleType *type);
 /* The type that the filter belongs under, as it is. */
 RedisModuleType *type_for(const struct filter *f);
 
-/* A filter's header in our own form, to be given back with RedisModule_Free. In it is what is
- * in doubt by the time of the call. */
+/* A filter's header in our own form, to be given back with RedisModule_Free. In it is
+ * what is in doubt by the time of the call. */
 unsigned char *type_header(const struct filter *f, enum codec_form form, size_t *length);
 
 /* ---- what they have in common, for type*.c ---- */
@@ -37,9 +37,9 @@ unsigned char *type_header(const struct filter *f, enum codec_form form, size_t 
 RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding_version,
                              RedisModuleTypeMethods own);
 
-RedisModuleType *bulwark_type_register(RedisModuleCtx *ctx);
-RedisModuleType *redisbloom_type_register(RedisModuleCtx *ctx);
-RedisModuleType *valkeybloom_type_register(RedisModuleCtx *ctx);
+RedisModuleType *type_bulwark_register(RedisModuleCtx *ctx);
+RedisModuleType *type_redisbloom_register(RedisModuleCtx *ctx);
+RedisModuleType *type_valkeybloom_register(RedisModuleCtx *ctx);
 
 /* Like type_header, with that doubt in it. */
 unsigned char *type_header_with_doubt(const struct filter *f, uint16_t doubt,

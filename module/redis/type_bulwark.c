@@ -173,7 +173,7 @@ static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value)
     type_rewrite_own_form(aof, key, value);
 }
 
-RedisModuleType *bulwark_type_register(RedisModuleCtx *ctx) {
+RedisModuleType *type_bulwark_register(RedisModuleCtx *ctx) {
     RedisModuleTypeMethods own = {
         .rdb_load = rdb_load, .rdb_save = rdb_save, .aof_rewrite = aof_rewrite};
     return type_create(ctx, TYPE_NAME, ENCODING, own);

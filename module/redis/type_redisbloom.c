@@ -106,7 +106,7 @@ static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value)
     }
 }
 
-RedisModuleType *redisbloom_type_register(RedisModuleCtx *ctx) {
+RedisModuleType *type_redisbloom_register(RedisModuleCtx *ctx) {
     RedisModuleTypeMethods own = {
         .rdb_load = rdb_load, .rdb_save = rdb_save, .aof_rewrite = aof_rewrite};
     return type_create(ctx, TYPE_NAME, REDISBLOOM_ENCODING, own);

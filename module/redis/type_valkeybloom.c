@@ -99,7 +99,7 @@ static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value)
     RedisModule_Free(data);
 }
 
-RedisModuleType *valkeybloom_type_register(RedisModuleCtx *ctx) {
+RedisModuleType *type_valkeybloom_register(RedisModuleCtx *ctx) {
     RedisModuleTypeMethods own = {
         .rdb_load = rdb_load, .rdb_save = rdb_save, .aof_rewrite = aof_rewrite};
     return type_create(ctx, TYPE_NAME, VALKEYBLOOM_ENCODING, own);

@@ -2,9 +2,9 @@
 /* commands_fuzz.c - bytes as command lines for a live server.
  * commands_inputs.h says what the bytes mean.
  *
- * The server and the module are named by SERVER and MODULE (integration/harness/harness.h); so
- * is a sanitizer's runtime for the server. All that an input says goes to keys k0 to k3.
- * After each input:
+ * The server and the module are named by SERVER and MODULE
+ * (integration/harness/harness.h); so is a sanitizer's runtime for the server. All that
+ * an input says goes to keys k0 to k3. After each input:
  *
  *   - the server answers what it was asked, in step
  *   - the filter "healthy" in the same server has not lost a member, and is ready

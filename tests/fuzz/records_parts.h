@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records_parts.h - what a record is made of, its chains and layers, and how much of a filter a sequence of records has brought (struct shape).
+/* records_parts.h - what a record is made of, its chains and layers, and how much of a
+ * filter a sequence of records has brought (struct shape).
  *
  * records.c makes whole records out of these parts, and a mutation changes, adds or
  * repairs single ones. What is found in a record that is broken still lies inside it, if

@@ -52,8 +52,8 @@ static void *real_dlsym(void *handle, const char *name) {
     return real(handle, name);
 }
 
-/* A module is looked into by its handle. Others may ask before strcmp() can be called: it is
- * what a sanitizer looks for. */
+/* A module is looked into by its handle. Others may ask before strcmp() can be called: it
+ * is what a sanitizer looks for. */
 void *dlsym(void *restrict handle, const char *restrict name) {
     void *found = real_dlsym(handle, name);
     if (!found || handle == RTLD_NEXT || handle == RTLD_DEFAULT ||

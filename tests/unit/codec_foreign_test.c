@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* codec_foreign_test.c - RedisBloom's and valkey-bloom's forms, there and back, and every
- * lie in them by name. The products' own bytes: integration/compatibility/fixture_test.c. */
+ * lie in them by name. The products' own bytes:
+ * integration/compatibility/fixture_test.c. */
 #include "bytes.h"
 #include "kinds/redisbloom/redisbloom_codec.h"
 #include "kinds/valkeybloom/valkeybloom_codec.h"

@@ -3,8 +3,8 @@
  *
  * The model judges the random tests. It knows which items were accepted (a plain set of
  * their numbers: none of them may ever be denied), and it has bits of its own, set and
- * read one at a time where the description of the layout says (kinds/lines/lines.c, its top),
- * by code that shares nothing with the core but the hash. So it also knows which
+ * read one at a time where the description of the layout says (kinds/lines/lines.c, its
+ * top), by code that shares nothing with the core but the hash. So it also knows which
  * strangers a chain takes for members, and every answer is predicted exactly. */
 #ifndef MODEL_H
 #define MODEL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* shield_test.c - the table of shield.h: who makes a filter deny, and what makes it stop. */
+/* shield_test.c - the table of shield.h: who makes a filter deny, and what makes it
+ * stop. */
 #include "shield.h"
 
 #include "check.h"
@@ -239,7 +240,8 @@ TEST(a_lease_ends_by_whichever_clock_is_first) {
     }
 }
 
-/* The master's word is heard late, or by a clock that was set back, or comes from a file. */
+/* The master's word is heard late, or by a clock that was set back, or comes from a
+ * file. */
 TEST(a_lease_lasts_no_longer_than_it_was_given_for) {
     struct standing s = {0};
     shield_vouch(&s, now + 1000, now + 1030, moment, (struct era){0});

@@ -22,11 +22,12 @@ TRANSCRIPT(a_kind_is_asked_for_by_name) {
 }
 
 TRANSCRIPT(a_kind_that_is_none_is_refused) {
-    expect_refusal(c, "(error) ERR unknown kind 'cuckoo'", "BF.RESERVE", "k", "0.01", "100",
-                   "KIND", "cuckoo");
-    expect_refusal(c, "(error) ERR unknown kind ''", "BF.RESERVE", "k", "0.01", "100",
-                   "KIND", "");
-    expect_refusal(c, "(error) ERR no expansion", "BF.RESERVE", "k", "0.01", "100", "KIND");
+    expect_refusal(c, "(error) ERR unknown kind 'cuckoo': lines, redisbloom, valkeybloom",
+                   "BF.RESERVE", "k", "0.01", "100", "KIND", "cuckoo");
+    expect_refusal(c, "(error) ERR unknown kind '': lines, redisbloom, valkeybloom",
+                   "BF.RESERVE", "k", "0.01", "100", "KIND", "");
+    expect_refusal(c, "(error) ERR option 'KIND' needs a value", "BF.RESERVE", "k", "0.01",
+                   "100", "KIND");
     expect_refusal(c, "(error) ERR option 'KIND' given twice", "BF.RESERVE", "k", "0.01",
                    "100", "KIND", "lines", "KIND", "lines");
     expect_refusal(c, "(error) Unknown argument received", "BF.INSERT", "k", "KIND",

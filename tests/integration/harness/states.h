@@ -14,7 +14,7 @@
 #define EMPTY       "(error) ERR filter is empty"
 #define NO_REBUILD  "(error) ERR no such rebuild"
 #define INTERRUPTED "(error) ERR rebuild interrupted, start again"
-#define REBUILDING  "(error) ERR rebuild under way"
+#define REBUILDING  "(error) ERR rebuild under way, begun *: ABORT first"
 
 #define TRUST_ALL "bf-trust restart,failover,replica,restore"
 
@@ -49,14 +49,14 @@ struct pair pair_linked(struct server *master, struct server *replica);
 /* The replica has caught up, and its data set is the master's. */
 void check_pair(const struct pair *p);
 
-/* The cause for which nothing in the filter is denied: BF.INFO FULL's "Unknown by", or "". */
+/* Why nothing in the filter is denied: BF.INFO FULL's "Unknown by", or "". */
 const char *unknown_by(redisContext *c, const char *key);
 
 /* A beat has come to the replica; the filter is ready. */
 void wait_for_beat(redisContext *replica, const char *key);
 
-/* The filter, which is ready at the master, is believed at the replica: a beat has come that
- * names the replica. */
+/* The filter, which is ready at the master, is believed at the replica: a beat has come
+ * that names the replica. */
 void wait_for_belief(redisContext *replica, const char *key);
 
 /* The replica loses its master and doesn't find it again. */

@@ -96,7 +96,8 @@ TEST(while_slots_move_away_replicas_do_not_believe_themselves) {
     if (getenv("LONG")) wait_for_belief(r, "stays"); /* after 15 s */
 }
 
-/* A restart is no doubt of a replica's: it has what its master has as soon as a beat came. */
+/* A restart is no doubt of a replica's: it has what its master has as soon as a beat
+ * came. */
 TEST(a_replica_that_restarts_and_catches_up_is_in_no_doubt_by_its_restart) {
     struct server *master, *replica = start_pair(&master);
     replica->options.module_args = "bf-trust replica";

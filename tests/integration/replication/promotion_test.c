@@ -26,7 +26,8 @@ static redisContext *replica_of(const struct server *master) {
     return t;
 }
 
-/* Believed as a replica, and nobody has said anything since: the promotion alone does it. */
+/* Believed as a replica, and nobody has said anything since: the promotion alone does
+ * it. */
 TEST(a_promotion_makes_ready_filters_doubtful) {
     struct pair p = start_pair("appendonly no", "bf-trust replica");
     expect(p.r, "absent", "BF.CHECK", "k", "bob");

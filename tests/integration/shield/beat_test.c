@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* beat_test.c - when a replica believes itself: not by its link, but by its master's word. */
+/* beat_test.c - when a replica believes itself: not by its link, but by its master's
+ * word. */
 
 #include "harness.h"
 #include "proxy.h"

@@ -6,6 +6,8 @@
 #include "harness.h"
 #include "states.h"
 
+#include <unistd.h>
+
 /* A ready filter that is being rebuilt: the next generation has grown several times, and
  * has items that came as adds. */
 static const char *fill(redisContext *c) {
@@ -73,6 +75,55 @@ TEST(a_replica_that_was_away_catches_up_with_a_rebuild) {
     wait_for_replica(m, r);
     check_digests(m, r);
     CHECK_INT(info_int(m, "stats", "sync_full"), 1);
+}
+
+TEST(a_replica_follows_a_replacement_and_a_commit_of_nothing) {
+    struct server *master = server_start(.config = AOF_BY_COMMAND);
+    struct server *replica = server_start();
+    redisContext *m = client(master), *r = client(replica);
+    follow(r, master);
+    make_ready(m, "k");
+    const char *token = start_rebuild(m, "k");
+    load_numbers(m, "k", token, 0, 100);
+    sleep(1);
+    token = call(m, "BF.REBUILD", "k", "START", "REPLACE", "1", "EMPTY")->str;
+    wait_for_replica(m, r);
+    check_digests(m, r);
+    expect(m, "OK", "BF.REBUILD", "k", "COMMIT", token, "0");
+    wait_for_replica(m, r);
+    check_digests(m, r);
+    CHECK(strstr(server_log(replica), "the AOF refused") == NULL);
+
+    m = restart_with(master, "bf-trust restart");
+    expect(m, "absent", "BF.CHECK", "k", "anna");
+    CHECK(strstr(server_log(master), "the AOF refused") == NULL);
+}
+
+/* What was said was said to another process: whoever lost the rest may have lost items. */
+TEST(after_a_restart_a_commit_of_nothing_is_refused) {
+    struct server *s = server_start(.config = AOF_BY_COMMAND);
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    const char *token = call(c, "BF.REBUILD", "k", "START", "EMPTY")->str;
+    c = restart_with(s, NULL);
+    expect_refusal(c, INTERRUPTED, "BF.REBUILD", "k", "COMMIT", token, "0");
+    c = restart_with(s, TRUST_ALL);
+    expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
+}
+
+/* How long ago its last LOAD came is not stored. */
+TEST(a_rebuild_that_has_just_come_from_disk_is_not_replaced) {
+    struct server *s = server_start(.config = AOF_BY_RDB, .module_args = TRUST_ALL);
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    const char *token = start_rebuild(c, "k");
+    load_numbers(c, "k", token, 0, 10);
+    rewrite_aof(c);
+    sleep(4);
+    c = restart_with(s, TRUST_ALL);
+    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "4");
 }
 
 TEST(every_kind_is_rebuilt_on_replicas_too) {

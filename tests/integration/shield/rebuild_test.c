@@ -6,6 +6,8 @@
 #include "harness.h"
 #include "states.h"
 
+#include <unistd.h>
+
 #define NO_TOKEN "0123456789abcdef"
 
 /* ---- the whole way ---- */
@@ -137,15 +139,24 @@ TRANSCRIPT(commit_drops_the_lease_that_was) {
 /* ---- refusals ---- */
 
 TRANSCRIPT(rebuild_wants_its_arguments) {
-    static const char *const with_token[] = {"LOAD", "CHECK", "COMMIT"};
+    static const char *const with_token[][2] = {
+        {"LOAD", "LOAD token [AT n] item [item ...]"},
+        {"CHECK", "CHECK token item [item ...]"},
+        {"COMMIT", "COMMIT token count [EX seconds | PXAT ms]"},
+    };
     make_ready(c, "k");
     const char *token = start_rebuild(c, "k");
     expect(c, WRONG_ARITY("bf.rebuild"), "bf.rebuild", "k");
     for (int i = 0; i < 3; i++) {
-        expect(c, WRONG_ARITY("bf.rebuild"), "bf.rebuild", "k", with_token[i]);
-        expect(c, WRONG_ARITY("bf.rebuild"), "bf.rebuild", "k", with_token[i], token);
+        char words[128];
+        snprintf(words, sizeof words,
+                 "(error) ERR wrong number of arguments: BF.REBUILD key %s",
+                 with_token[i][1]);
+        expect(c, words, "bf.rebuild", "k", with_token[i][0]);
+        expect(c, words, "bf.rebuild", "k", with_token[i][0], token);
     }
-    expect(c, WRONG_ARITY("bf.rebuild"), "bf.rebuild", "k", "ABORT", token, "x");
+    expect(c, "(error) ERR wrong number of arguments: BF.REBUILD key ABORT [token]",
+           "bf.rebuild", "k", "ABORT", token, "x");
     expect(c, "(error) ERR unknown step 'STOP': START, LOAD, CHECK, COMMIT or ABORT",
            "BF.REBUILD", "k", "STOP");
     expect(c, "(error) ERR unknown step '': START, LOAD, CHECK, COMMIT or ABORT",
@@ -219,10 +230,62 @@ TRANSCRIPT(a_loader_with_an_old_token_does_nothing) {
 TRANSCRIPT(one_rebuild_at_a_time) {
     make_ready(c, "k");
     const char *token = start_rebuild(c, "k");
-    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START");
+    expect_refusal(c,
+                   "(error) ERR rebuild under way, begun 0 seconds ago, no LOAD yet: ABORT "
+                   "first",
+                   "BF.REBUILD", "k", "START");
     expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    expect_refusal(c,
+                   "(error) ERR rebuild under way, begun * seconds ago, last LOAD * "
+                   "seconds ago: ABORT first",
+                   "BF.REBUILD", "k", "START");
     expect(c, "OK", "BF.REBUILD", "k", "ABORT");
     start_rebuild(c, "k");
+}
+
+TRANSCRIPT(start_replaces_a_rebuild_that_nobody_feeds) {
+    make_ready(c, "k");
+    const char *token = start_rebuild(c, "k");
+    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "100");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+    sleep(1);
+    expect(c, "2", "BF.REBUILD", "k", "LOAD", token, "bob");
+    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "1");
+    sleep(1);
+    const char *other = call(c, "BF.REBUILD", "k", "START", "REPLACE", "1")->str;
+    expect_refusal(c, NO_REBUILD, "BF.REBUILD", "k", "LOAD", token, "carol");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", other, "carol");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", other, "1");
+    expect(c, "[absent, maybe]", "BF.MCHECK", "k", "bob", "carol");
+}
+
+TRANSCRIPT(replace_is_no_condition_where_there_is_no_rebuild) {
+    make_ready(c, "k");
+    CHECK_INT(strlen(call(c, "BF.REBUILD", "k", "START", "REPLACE", "1000")->str), 16);
+    CHECK_INT(strlen(call(c, "BF.REBUILD", "none", "START", "REPLACE", "1000")->str), 16);
+}
+
+TRANSCRIPT(a_table_that_has_become_empty_is_rebuilt) {
+    make_ready(c, "k");
+    const char *token = call(c, "BF.REBUILD", "k", "START", "EMPTY")->str;
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "0");
+    expect(c, "[absent, absent]", "BF.MCHECK", "k", "anna", "bob");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "0");
+}
+
+/* EMPTY allows no more than that. */
+TRANSCRIPT(a_rebuild_that_may_be_empty_wants_its_count_all_the_same) {
+    make_ready(c, "k");
+    const char *token = call(c, "BF.REBUILD", "k", "START", "EMPTY")->str;
+    expect_refusal(c, "(error) ERR rebuild received 0 of 1 items", "BF.REBUILD", "k",
+                   "COMMIT", token, "1");
+    expect(c, "#t", "BF.ADD", "k", "added");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "loaded");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1");
+    expect(c, "[absent, maybe, maybe]", "BF.MCHECK", "k", "anna", "added", "loaded");
+
+    token = start_rebuild(c, "k");
+    expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
 }
 
 TRANSCRIPT(a_commit_short_of_items_changes_nothing) {
@@ -318,7 +381,13 @@ TRANSCRIPT(start_refuses_what_makes_no_sense) {
         {"(error) ERR bad expansion", {"EXPANSION", "x"}},
         {EXPANSION_RANGE, {"EXPANSION", "-1"}},
         {"(error) Nonscaling filters cannot expand", {"NONSCALING", "EXPANSION", "2"}},
-        {"(error) ERR unknown kind 'x'", {"KIND", "x"}},
+        {"(error) ERR unknown kind 'x'*", {"KIND", "x"}},
+        {"(error) ERR option 'REPLACE' needs a value", {"REPLACE"}},
+        {"(error) ERR REPLACE takes seconds, from 1 on", {"REPLACE", "0"}},
+        {"(error) ERR REPLACE takes seconds, from 1 on",
+         {"REPLACE", "9223372036854775807"}},
+        {"(error) ERR value is not an integer or out of range", {"REPLACE", "x"}},
+        {"(error) ERR option 'EMPTY' given twice", {"EMPTY", "EMPTY"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const *a = bad[i].arguments;
