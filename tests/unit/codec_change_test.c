@@ -14,8 +14,7 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static struct filter *small(void) {
-    struct chain_spec spec = random_spec(0.01, 2);
-    struct filter *f = value_made(counting_memory(), &spec, 10);
+    struct filter *f = filter_made(0.01, 2, 10);
     chain_must_grow(f->live);
     for (uint64_t i = 0; i < 20; i++)
         add_number(f->live, i);

@@ -13,14 +13,9 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static struct filter *made(double error, uint32_t expansion, uint64_t capacity) {
-    struct chain_spec spec = random_spec(error, expansion);
-    return value_made(counting_memory(), &spec, capacity);
-}
-
 /* A filter of several layers, and an empty one that waits for its chunks. */
 static struct chain *filled(uint64_t items) {
-    struct filter *f = made(0.01, 2, 50);
+    struct filter *f = filter_made(0.01, 2, 50);
     chain_fill(f->live, 0, items);
     return f->live;
 }
@@ -78,7 +73,7 @@ TEST(there_is_no_chunk_at_the_end) {
 /* 26 MiB that nobody has touched, in chunks with room for one: not a single zero has to
  * be sent. A chunk looks at 8 MiB of zeros, so that the main thread is not held up. */
 TEST(a_filter_that_was_just_reserved_costs_almost_nothing) {
-    struct filter *f = made(0.01, 2, 20000000);
+    struct filter *f = filter_made(0.01, 2, 20000000);
     struct chain *to = waiting_for(f->live);
     struct block chunk = block_of(NULL, 1 << 20);
     block_defer(chunk);
@@ -95,7 +90,7 @@ TEST(a_filter_that_was_just_reserved_costs_almost_nothing) {
 }
 
 TEST(a_run_of_zeros_may_cross_layers) {
-    struct filter *f = made(0.01, 2, 50);
+    struct filter *f = filter_made(0.01, 2, 50);
     chain_must_grow(f->live);
     chain_must_grow(f->live);
     struct chain *to = waiting_for(f->live);
@@ -105,7 +100,7 @@ TEST(a_run_of_zeros_may_cross_layers) {
 
 /* Single bits in a large array: the runs between them are skipped. */
 TEST(a_few_bits_among_zeros_arrive) {
-    struct filter *f = made(0.01, 2, 3000000);
+    struct filter *f = filter_made(0.01, 2, 3000000);
     struct layer *layer = &f->live->layers[0];
     for (int i = 0; i < 20; i++)
         layer->bits[random_below(layer->bytes)] = 1;

@@ -14,8 +14,7 @@
 
 /* Two small layers: the header that format.h and malformed.h are of. */
 static struct filter *small(void) {
-    struct chain_spec spec = random_spec(0.01, 2);
-    struct filter *f = value_made(counting_memory(), &spec, 10);
+    struct filter *f = filter_made(0.01, 2, 10);
     chain_must_grow(f->live);
     return f;
 }

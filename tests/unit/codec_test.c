@@ -23,11 +23,6 @@ static const struct standing something = {
     .rebuild_received = 123456789,
 };
 
-static struct filter *made(double error, uint32_t expansion, uint64_t capacity) {
-    struct chain_spec spec = random_spec(error, expansion);
-    return value_made(counting_memory(), &spec, capacity);
-}
-
 static void standings_must_be_equal(const struct standing *a, const struct standing *b) {
     CHECK_INT(a->state, b->state);
     CHECK_INT(a->doubt, b->doubt);
@@ -45,7 +40,7 @@ TEST(a_stored_filter_comes_back_with_everything) {
     static const uint32_t expansions[] = {1, 2, 10};
     for (size_t n = 0; n < COUNT(items); n++)
         for (size_t x = 0; x < COUNT(expansions); x++) {
-            struct filter *f = made(0.01, expansions[x], 1000);
+            struct filter *f = filter_made(0.01, expansions[x], 1000);
             test_case("%llu items, expansion %u", (unsigned long long)items[n],
                       expansions[x]);
             chain_fill(f->live, 0, items[n]);
@@ -62,7 +57,7 @@ TEST(a_stored_filter_comes_back_with_everything) {
 }
 
 TEST(a_header_has_taken_no_arrays) {
-    struct filter *f = made(0.01, 2, 1000000), *read;
+    struct filter *f = filter_made(0.01, 2, 1000000), *read;
     struct block header = header_of(f, CODEC_STORED);
     uint64_t follows[2], bytes = memory_bytes();
     const char *why;
@@ -77,7 +72,7 @@ TEST(a_header_has_taken_no_arrays) {
 }
 
 TEST(what_was_stored_is_partial_until_its_last_byte_has_come) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     chain_fill(f->live, 0, 1000);
     uint64_t follows[2], total = chain_bytes(f->live), next = 0;
     struct filter *read = value_read(header_of(f, CODEC_STORED), follows);
@@ -94,7 +89,7 @@ TEST(what_was_stored_is_partial_until_its_last_byte_has_come) {
 }
 
 TEST(a_born_filter_is_complete_at_once) {
-    struct filter *f = made(0.001, 4, 12345);
+    struct filter *f = filter_made(0.001, 4, 12345);
     f->standing = something;
     uint64_t follows[2];
     struct filter *read = value_read(header_of(f, CODEC_BORN), follows);
@@ -118,7 +113,7 @@ static void grow_both(struct chain *master, struct chain *replica) {
 
 /* How a replica gets a filter: born, then the adds that changed something, and growth. */
 TEST(a_born_filter_that_follows_its_masters_effects_is_equal) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     uint64_t follows[2];
     struct filter *replica = value_read(header_of(f, CODEC_BORN), follows);
     for (uint64_t i = 0; i < 5000; i++) {
@@ -136,7 +131,7 @@ TEST(a_born_filter_that_follows_its_masters_effects_is_equal) {
 }
 
 TEST(a_moved_filter_arrives_as_a_plain_one) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     struct standing plain = {.state = STATE_PLAIN};
     chain_fill(f->live, 0, 500);
     f->standing = something;
@@ -153,7 +148,7 @@ TEST(a_moved_filter_arrives_as_a_plain_one) {
 
 /* A later version's state could mean that not all items are in it. */
 TEST(an_unknown_state_is_kept_and_denies_nothing) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     f->standing = something;
     for (unsigned state = 1; state < 256; state += 127) {
         f->standing.state = (uint8_t)state;
@@ -171,7 +166,7 @@ TEST(an_unknown_state_is_kept_and_denies_nothing) {
 
 /* With its sections, which a filter loses when it passes through this version. */
 TEST(sections_that_may_be_skipped_are) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     struct block plain = header_of(f, CODEC_STORED);
     struct block r = block_of(NULL, plain.length + 3 * 8 + 5 + 1);
     block_defer(r);
@@ -193,7 +188,7 @@ TEST(sections_that_may_be_skipped_are) {
 /* ---- partial filters ---- */
 
 TEST(a_partial_filter_travels_as_a_partial_one) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     chain_fill(f->live, 0, 1000);
     uint64_t total = chain_bytes(f->live);
     for (uint64_t present = 0; present <= total; present += total / 7) {
@@ -224,7 +219,7 @@ TEST(a_partial_filter_travels_as_a_partial_one) {
 TEST(forged_counts_of_items_do_not_break_saving_and_loading) {
     static const uint64_t counts[] = {1, UINT32_MAX, CHAIN_ITEMS_MAX - 1, CHAIN_ITEMS_MAX};
     for (size_t i = 0; i < COUNT(counts); i++) {
-        struct filter *f = made(0.01, 2, 10);
+        struct filter *f = filter_made(0.01, 2, 10);
         chain_must_grow(f->live);
         test_case("%llu items", (unsigned long long)counts[i]);
         f->live->layers[0].items = f->live->layers[1].items = counts[i];
@@ -260,7 +255,7 @@ TEST(no_header_of_redisbloom_looks_like_ours) {
 }
 
 TEST(a_growth_record_is_the_last_layer_without_its_items) {
-    struct filter *f = made(0.01, 2, 100);
+    struct filter *f = filter_made(0.01, 2, 100);
     chain_fill(f->live, 0, 2000);
     unsigned char growth[CODEC_GROWTH_LENGTH];
     struct layer plan, *last = &f->live->layers[f->live->nlayers - 1];

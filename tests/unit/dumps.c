@@ -72,6 +72,11 @@ struct filter *value_made(const struct bloom_memory *memory, const struct chain_
     return f;
 }
 
+struct filter *filter_made(double error, uint32_t expansion, uint64_t capacity) {
+    struct chain_spec spec = random_spec(error, expansion);
+    return value_made(counting_memory(), &spec, capacity);
+}
+
 struct filter *value_read(struct block header, uint64_t follows[2]) {
     struct filter *f;
     const char *why = "untouched";

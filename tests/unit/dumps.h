@@ -27,9 +27,11 @@ struct block chunk_by_hand(const struct chain *c, uint64_t offset, uint64_t zero
 /* Fails unless the header is refused for that reason, and leaves nothing behind. */
 void header_must_be_refused(struct block r, const char *why);
 
-/* A value around a chain of the spec with one layer; freed when the test ends. */
+/* A filter around a chain of the spec with one layer; and of a random one. Freed when the
+ * test ends. */
 struct filter *value_made(const struct bloom_memory *memory, const struct chain_spec *spec,
                           uint64_t capacity);
+struct filter *filter_made(double error, uint32_t expansion, uint64_t capacity);
 
 /* Whether EXISTS may say 0. */
 bool denies(const struct filter *f);

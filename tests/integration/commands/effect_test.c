@@ -137,18 +137,6 @@ TEST(one_command_is_one_transaction_for_the_replica) {
  * WATCH
  * ---------------------------------------------------------------------- */
 
-/* Does a transaction that watches k survive this call by somebody else? */
-#define survives_watch(s, ...) survives_watch_of((s), (const char *[]){__VA_ARGS__, NULL})
-
-static bool survives_watch_of(struct server *s, const char **argv) {
-    redisContext *watcher = client(s);
-    expect(watcher, "OK", "WATCH", "k");
-    call_at(__FILE__, __LINE__, client(s), argv);
-    expect(watcher, "OK", "MULTI");
-    expect(watcher, "QUEUED", "PING");
-    return call(watcher, "EXEC")->type == REDIS_REPLY_ARRAY;
-}
-
 TEST(only_a_change_aborts_a_watch) {
     struct server *s = server_shared();
     redisContext *c = client(s);

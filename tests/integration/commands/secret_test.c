@@ -130,14 +130,14 @@ TEST(a_replicas_monitor_does_not_see_the_secret_of_a_rebuild) {
 /* ---- a replica that can't follow ---- */
 
 /* A master, and a replica that takes writes of its own and tells of everything. */
-struct pair {
+struct watched {
     struct server *replica;
     redisContext *m, *r, *monitor;
 };
 
-static struct pair pair_start(void) {
+static struct watched watched_pair(void) {
     struct server *master = server_start(.config = "repl-ping-replica-period 3600");
-    struct pair p = {.replica = server_start(.config = LOG_ALL "replica-read-only no")};
+    struct watched p = {.replica = server_start(.config = LOG_ALL "replica-read-only no")};
     p.m = client(master);
     p.r = client(p.replica);
     follow(p.r, master);
@@ -146,7 +146,7 @@ static struct pair pair_start(void) {
 }
 
 /* The server itself logs an error to its master, with the end of the stream. */
-static void check_nothing_shows(struct pair *p, const char *secret) {
+static void check_nothing_shows(struct watched *p, const char *secret) {
     wait_for_replica(p->m, p->r);
     check_hidden(p->replica, p->monitor, secret);
     CHECK_STR(info_text(p->r, "stats", "unexpected_error_replies"), "0");
@@ -162,7 +162,7 @@ static const char *rebuild(redisContext *m, const char *key) {
 }
 
 TEST(a_rebuild_of_what_a_replica_lacks_is_hidden) {
-    struct pair p = pair_start();
+    struct watched p = watched_pair();
     make_ready(p.m, "k");
     wait_for_replica(p.m, p.r);
     expect(p.r, "1", "DEL", "k");
@@ -171,7 +171,7 @@ TEST(a_rebuild_of_what_a_replica_lacks_is_hidden) {
 }
 
 TEST(a_rebuild_of_what_is_a_string_on_a_replica_is_hidden) {
-    struct pair p = pair_start();
+    struct watched p = watched_pair();
     make_ready(p.m, "k");
     wait_for_replica(p.m, p.r);
     expect(p.r, "OK", "SET", "k", "x");
@@ -182,7 +182,7 @@ TEST(a_rebuild_of_what_is_a_string_on_a_replica_is_hidden) {
 
 /* A filter that was made, its adds, its growth, and a dump that was loaded. */
 TEST(filters_that_come_to_a_replicas_strings_are_hidden) {
-    struct pair p = pair_start();
+    struct watched p = watched_pair();
     expect(p.r, "OK", "MSET", "made", "x", "loaded", "x");
     expect(p.m, "OK", "BF.RESERVE", "made", "0.01", "10");
     add_numbers(p.m, "made", 0, 100);
@@ -194,7 +194,7 @@ TEST(filters_that_come_to_a_replicas_strings_are_hidden) {
 
 /* Chunks, growths and adds that belong to a filter which is gone, or is another. */
 TEST(what_a_replica_refuses_to_load_is_hidden) {
-    struct pair p = pair_start();
+    struct watched p = watched_pair();
     expect(p.m, "OK", "BF.RESERVE", "source", "0.01", "100000");
     add_numbers(p.m, "source", 0, 1000);
     const struct dump *d = dump_filter(p.m, "source");

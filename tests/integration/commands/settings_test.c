@@ -14,12 +14,6 @@ static void check_defaults(redisContext *c, const char *error, const char *capac
     CHECK_STR(call_text(c, "BF.INFO", "made"), call_text(c, "BF.INFO", "reserved"));
 }
 
-static void expect_setting(redisContext *c, const char *name, const char *value) {
-    const redisReply *r = call(c, "CONFIG", "GET", setting(name));
-    CHECK_INT(r->elements, 2);
-    CHECK_STR(r->element[1]->str, value);
-}
-
 /* -------------------------------------------------------------------------
  * Module arguments: every server
  * ---------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "client.h"
 
 #include "check.h"
+#include "product.h"
 #include "render.h"
 #include "wait.h"
 
@@ -212,6 +213,12 @@ const redisReply *reply_field(const redisReply *reply, const char *name) {
         if (reply->element[i]->str && strcmp(reply->element[i]->str, name) == 0)
             return reply->element[i + 1];
     return NULL;
+}
+
+void expect_setting(redisContext *c, const char *name, const char *value) {
+    const redisReply *r = call(c, "CONFIG", "GET", setting(name));
+    CHECK_INT(r->elements, 2);
+    CHECK_STR(r->element[1]->str, value);
 }
 
 const char **bf_commands(redisContext *c) {

@@ -69,6 +69,9 @@ long long info_int(redisContext *c, const char *section, const char *field);
 /* A field of an array [name, value, ...] or map reply; NULL if it is not there. */
 const redisReply *reply_field(const redisReply *reply, const char *name);
 
+/* CONFIG GET of a setting of the module. */
+void expect_setting(redisContext *c, const char *name, const char *value);
+
 /* The names of all BF commands that COMMAND tells of, in small letters; NULL after the
  * last one. Owned by the test. */
 const char **bf_commands(redisContext *c);

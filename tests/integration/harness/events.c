@@ -29,3 +29,12 @@ const char *events(redisContext *listening, redisContext *c) {
         if (done) return text;
     }
 }
+
+bool survives_watch_of(struct server *s, const char **argv) {
+    redisContext *watcher = client(s);
+    expect(watcher, "OK", "WATCH", "k");
+    call_at(__FILE__, __LINE__, client(s), argv);
+    expect(watcher, "OK", "MULTI");
+    expect(watcher, "QUEUED", "PING");
+    return call(watcher, "EXEC")->type == REDIS_REPLY_ARRAY;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* events.h - what a client hears of keyspace events. */
+/* events.h - what a client hears of changes: keyspace events, and a WATCH that aborts. */
 
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -8,11 +8,17 @@
 #include "server.h"
 
 #include <hiredis/hiredis.h>
+#include <stdbool.h>
 
 /* A client that hears the events of key k, and a line on which a test says "done". */
 redisContext *listener(struct server *s);
 
 /* The events since the last call, separated by spaces, as text owned by the test. */
 const char *events(redisContext *listening, redisContext *c);
+
+/* Does a transaction that watches k survive this call by somebody else? */
+#define survives_watch(s, ...) survives_watch_of((s), (const char *[]){__VA_ARGS__, NULL})
+
+bool survives_watch_of(struct server *s, const char **argv);
 
 #endif

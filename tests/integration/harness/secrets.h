@@ -5,13 +5,14 @@
 #ifndef SECRETS_H
 #define SECRETS_H
 
+#include "records/format.h"
 #include "server.h"
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 
 /* As codec.h has it: the first chain record begins at 64, its secret 16 later. */
-enum { SECRET_AT = 80, SECRET_BYTES = 16 };
+enum { SECRET_AT = FIXED + C_SECRET, SECRET_BYTES = 16 };
 
 /* Any four bytes of it in a row: raw, in hex, or escaped as MONITOR and the log do. */
 bool gives_away(const redisReply *reply, const char *secret);

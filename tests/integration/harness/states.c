@@ -15,6 +15,10 @@ const char *said_of(redisContext *c, const char *key) {
     return call_text(c, "BF.CHECK", key, "never added");
 }
 
+void save(redisContext *c) {
+    expect(c, "OK", "SAVE");
+}
+
 redisContext *restart_with(struct server *s, const char *module_args) {
     server_kill(s);
     s->options.module_args = module_args;
@@ -27,6 +31,21 @@ void follow(redisContext *replica, const struct server *master) {
     CHECK(strncmp(r->str, "OK", 2) == 0); /* "OK Already connected ..." is fine. */
     wait_for_replica(client(master), replica);
     wait_for_rewrite(replica); /* A full sync begins an AOF anew. */
+}
+
+struct pair pair_of(struct server *master, struct server *replica) {
+    return (struct pair){master, replica, client(master), client(replica)};
+}
+
+struct pair pair_linked(struct server *master, struct server *replica) {
+    struct pair p = pair_of(master, replica);
+    follow(p.r, p.master);
+    return p;
+}
+
+void check_pair(const struct pair *p) {
+    wait_for_replica(p->m, p->r);
+    check_digests(p->m, p->r);
 }
 
 const char *unknown_by(redisContext *c, const char *key) {

@@ -28,11 +28,26 @@ void make_ready(redisContext *c, const char *key);
 /* BF.CHECK of an item that is in no filter of these tests: "absent" or "unknown". */
 const char *said_of(redisContext *c, const char *key);
 
+void save(redisContext *c);
+
 /* Killed and started again, under other module arguments (NULL: none). */
 redisContext *restart_with(struct server *s, const char *module_args);
 
 /* Becomes a replica and has caught up; its AOF, if it has one, begins there. */
 void follow(redisContext *replica, const struct server *master);
+
+/* A master, its replica, and a connection to each. */
+struct pair {
+    struct server *master, *replica;
+    redisContext *m, *r;
+};
+
+/* Two servers that know nothing of each other yet; and with the replica following. */
+struct pair pair_of(struct server *master, struct server *replica);
+struct pair pair_linked(struct server *master, struct server *replica);
+
+/* The replica has caught up, and its data set is the master's. */
+void check_pair(const struct pair *p);
 
 /* Why nothing in the filter is denied: BF.INFO FULL's "Unknown by", or "". */
 const char *unknown_by(redisContext *c, const char *key);

@@ -3,17 +3,12 @@
 /* failover_test.c - links that break, masters that die, replicas that take over. */
 
 #include "harness.h"
+#include "states.h"
 #include "zoo.h"
-
-static void follow(redisContext *replica, const struct server *master) {
-    const redisReply *r = callf(replica, "REPLICAOF 127.0.0.1 %d", master->port);
-    CHECK(strncmp(r->str, "OK", 2) == 0); /* "OK Already connected ..." is fine. */
-    wait_for_replica(client(master), replica);
-}
 
 static void check_same(redisContext *a, redisContext *b) {
     CHECK_STR(zoo_state(b), zoo_state(a));
-    CHECK_STR(call_text(b, "DEBUG", "DIGEST"), call_text(a, "DEBUG", "DIGEST"));
+    check_digests(a, b);
 }
 
 TEST(a_promoted_replica_goes_on_and_takes_the_old_master_back) {

@@ -3,6 +3,7 @@
 /* replication_test.c - a replica is its master, byte by byte. */
 
 #include "harness.h"
+#include "states.h"
 #include "zoo.h"
 
 #include <unistd.h>
@@ -11,38 +12,21 @@
 #define OTHER_SETTINGS                                                                     \
     "bf-error-rate 0.3 bf-initial-size 7 bf-expansion-factor 0 bf-max-filter-bytes 1"
 
-/* A master, a replica with other settings, and a connection to each. The replica's
- * link is up. */
-struct pair {
-    struct server *master, *replica;
-    redisContext *m, *r;
-};
-
-static void follow(struct pair *p) {
-    expectf(p->r, "OK", "REPLICAOF 127.0.0.1 %d", p->master->port);
-    wait_for_replica(p->m, p->r);
-}
-
+/* The replica has other settings. */
 static struct pair pair_with(const char *master_config, const char *replica_config) {
-    struct pair p = {
-        .master = server_start(.config = master_config),
-        .replica = server_start(.config = replica_config, .module_args = OTHER_SETTINGS),
-    };
-    p.m = client(p.master);
-    p.r = client(p.replica);
-    return p;
+    return pair_of(server_start(.config = master_config),
+                   server_start(.config = replica_config, .module_args = OTHER_SETTINGS));
 }
 
 static struct pair linked_pair(void) {
     struct pair p = pair_with(NULL, NULL);
-    follow(&p);
+    follow(p.r, p.master);
     return p;
 }
 
-static void check_equal(struct pair *p) {
-    wait_for_replica(p->m, p->r);
+static void check_equal(const struct pair *p) {
+    check_pair(p);
     CHECK_STR(zoo_state(p->r), zoo_state(p->m));
-    CHECK_STR(call_text(p->r, "DEBUG", "DIGEST"), call_text(p->m, "DEBUG", "DIGEST"));
 }
 
 /* -------------------------------------------------------------------------
@@ -53,7 +37,7 @@ static void syncs_the_zoo(const char *master_config, const char *replica_config)
     struct pair p = pair_with(master_config, replica_config);
     zoo_fill(p.m);
 
-    follow(&p);
+    follow(p.r, p.master);
 
     check_equal(&p);
     zoo_check_members(p.r);
@@ -75,7 +59,7 @@ TEST(a_full_sync_without_any_disk_changes_no_bit) {
 TEST(a_partial_filter_is_completed_through_the_stream) {
     struct pair p = pair_with(NULL, NULL);
     zoo_fill(p.m);
-    follow(&p);
+    follow(p.r, p.master);
 
     zoo_complete_partial(p.m);
     add_numbers(p.m, "partial", 5000, 10000);
@@ -246,9 +230,7 @@ TEST(a_replica_without_memory_follows_all_the_same) {
 
 TEST(a_replica_of_a_replica_is_the_same) {
     struct pair p = linked_pair();
-    struct pair next = {.master = p.replica, .replica = server_start(), .m = p.r};
-    next.r = client(next.replica);
-    follow(&next);
+    struct pair next = pair_linked(p.replica, server_start());
 
     zoo_fill(p.m);
 
@@ -258,8 +240,7 @@ TEST(a_replica_of_a_replica_is_the_same) {
 
 TEST(the_aof_of_a_replica_replays_to_the_same) {
     struct pair p = pair_with(NULL, "appendonly yes\naof-use-rdb-preamble no");
-    follow(&p);
-    wait_for_rewrite(p.r); /* Which follows a full sync. */
+    follow(p.r, p.master);
     zoo_fill(p.m);
     check_equal(&p);
 

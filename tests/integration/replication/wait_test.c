@@ -8,16 +8,9 @@
 
 #define TRUST "bf-trust restart,failover,replica"
 
-struct pair {
-    struct server *master, *replica;
-    redisContext *m, *r;
-};
-
 static struct pair start_pair(const char *module_args) {
-    struct pair p = {server_start(.module_args = module_args),
-                     server_start(.module_args = module_args), NULL, NULL};
-    p.m = client(p.master);
-    p.r = client(p.replica);
+    struct pair p = pair_of(server_start(.module_args = module_args),
+                            server_start(.module_args = module_args));
     make_ready(p.m, "k");
     follow(p.r, p.master);
     return p;

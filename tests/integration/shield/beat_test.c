@@ -51,56 +51,49 @@ static redisContext *restart_as_replica(struct server *s, int master_port) {
     return client(s);
 }
 
-static void start_pair(struct server *s[2], redisContext *c[2]) {
-    s[0] = server_start(.config = MASTER);
-    s[1] = server_start(.config = "save ''", .module_args = TRUST_REPLICAS);
-    c[0] = client(s[0]);
-    c[1] = client(s[1]);
-    expect(c[0], "OK", "BF.RESERVE", "k", "0.01", "1000000");
-    make_ready(c[0], "k");
-    follow(c[1], s[0]);
+static struct pair start_pair(void) {
+    struct pair p =
+        pair_of(server_start(.config = MASTER),
+                server_start(.config = "save ''", .module_args = TRUST_REPLICAS));
+    expect(p.m, "OK", "BF.RESERVE", "k", "0.01", "1000000");
+    make_ready(p.m, "k");
+    follow(p.r, p.master);
+    return p;
 }
 
 /* Acknowledges items, and starts again from a file that lacks them. */
-static redisContext *forget_and_restart(struct server *s[2], redisContext *c[2], long items,
-                                        int master_port) {
-    expect(c[1], "OK", "SAVE");
-    add_numbers(c[0], "k", 0, items);
-    const char *all = info_text(c[0], "replication", "connected_slaves");
-    expect(c[0], all, "WAIT", all, "20000");
-    return restart_as_replica(s[1], master_port);
+static redisContext *forget_and_restart(const struct pair *p, long items, int master_port) {
+    expect(p->r, "OK", "SAVE");
+    add_numbers(p->m, "k", 0, items);
+    const char *all = info_text(p->m, "replication", "connected_slaves");
+    expect(p->m, all, "WAIT", all, "20000");
+    return restart_as_replica(p->replica, master_port);
 }
 
 TEST(a_replica_that_starts_from_an_older_file_denies_nothing_that_it_had_acknowledged) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c);
-    redisContext *r = forget_and_restart(s, c, MANY, s[0]->port);
+    struct pair p = start_pair();
+    redisContext *r = forget_and_restart(&p, MANY, p.master->port);
     denies_none_until_it_believes_itself(r, MANY);
-    CHECK_INT(info_int(c[0], "stats", "sync_full"), 1);
+    CHECK_INT(info_int(p.m, "stats", "sync_full"), 1);
 }
 
 /* Beats for others are in the backlog, too, and come for seconds. */
 TEST(a_slow_line_brings_no_belief_before_it_brings_the_items) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c);
+    struct pair p = start_pair();
     redisContext *other = client(server_start());
-    follow(other, s[0]);
-    struct proxy *line = proxy_start_transparent(s[0]->port);
+    follow(other, p.master);
+    struct proxy *line = proxy_start_transparent(p.master->port);
     proxy_slow(line, 100000);
-    redisContext *r = forget_and_restart(s, c, MANY / 20, proxy_port(line));
+    redisContext *r = forget_and_restart(&p, MANY / 20, proxy_port(line));
     denies_none_until_it_believes_itself(r, MANY / 20);
     CHECK(proxy_is_transparent(line));
-    CHECK_INT(info_int(c[0], "stats", "sync_full"), 2);
+    CHECK_INT(info_int(p.m, "stats", "sync_full"), 2);
 }
 
 /* Promoted while it catches up, it lacks the rest for good. */
 TEST(a_replica_that_is_promoted_before_a_beat_counts_as_restarted) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c);
-    redisContext *r = forget_and_restart(s, c, MANY, s[0]->port);
+    struct pair p = start_pair();
+    redisContext *r = forget_and_restart(&p, MANY, p.master->port);
     WAIT_UNTIL(strcmp(info_text(r, "replication", "master_link_status"), "up") == 0);
     expect(r, "OK", "REPLICAOF", "NO", "ONE");
     CHECK_INT(denied(r, MANY - FEW, MANY), 0);
@@ -134,22 +127,20 @@ static redisContext *chained(const char *module_args, const struct server *middl
 }
 
 TEST(a_replica_of_a_replica_is_not_believed_unless_its_lag_is_bounded) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c);
-    redisContext *wary = chained(TRUST_REPLICAS, s[1]);
-    redisContext *bounded = chained(TRUST_REPLICAS " bf-max-lag 5", s[1]);
-    wait_for_belief(c[1], "k");
+    struct pair p = start_pair();
+    redisContext *wary = chained(TRUST_REPLICAS, p.replica);
+    redisContext *bounded = chained(TRUST_REPLICAS " bf-max-lag 5", p.replica);
+    wait_for_belief(p.r, "k");
     wait_for_belief(bounded, "k");
     wait_for_beat(wary, "k");
     CHECK_STR(said_of(wary, "k"), "unknown");
     CHECK_STR(unknown_by(wary, "k"), "replica");
     WAIT_UNTIL(strstr(info_text(wary, "bf", "bf_trust_warnings"), "replica_unnamed"));
 
-    server_pause(s[0]);
+    server_pause(p.master);
     WAIT_UNTIL(strcmp(said_of(bounded, "k"), "unknown") == 0);
     CHECK_STR(unknown_by(bounded, "k"), "link_down");
-    server_resume(s[0]);
+    server_resume(p.master);
     wait_for_belief(bounded, "k");
 }
 

@@ -86,10 +86,6 @@ static void ends_and_is_stored(const char *config, void (*store)(redisContext *c
     CHECK_STR(doubt_of(c, "ended"), "[restart, lease]");
 }
 
-static void save(redisContext *c) {
-    expect(c, "OK", "SAVE");
-}
-
 TEST(an_ended_lease_is_saved_as_one) {
     ends_and_is_stored(NULL, save);
     ends_and_is_stored(AOF_BY_COMMAND, rewrite_aof);
@@ -121,35 +117,33 @@ TEST(a_file_that_is_loaded_by_a_slow_clock_gives_no_more_time_than_was_given) {
 }
 
 TEST(a_lease_ends_on_a_replica_by_its_own_clocks) {
-    struct server *master = server_start();
-    struct server *replica =
-        server_start(.preload = "clock", .module_args = "bf-trust replica");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p =
+        pair_linked(server_start(),
+                    server_start(.preload = "clock", .module_args = "bf-trust replica"));
+    redisContext *m = p.m, *r = p.r;
     expect(m, "1", "BF.ADD", "k", "anna");
     expect(m, "OK", "BF.READY", "k", "EX", "1000");
     wait_for_belief(r, "k");
-    show_another_hour(replica, r, "k");
+    show_another_hour(p.replica, r, "k");
     CHECK_STR(said_of(r, "k"), "unknown");
     CHECK_STR(said_of(m, "k"), "absent");
 
     expect(m, "OK", "BF.READY", "k", "EX", "2", "XX");
     wait_for_replica(m, r);
     CHECK_STR(said_of(r, "k"), "absent");
-    server_set_clock(replica, -HOUR);
+    server_set_clock(p.replica, -HOUR);
     WAIT_UNTIL(strcmp(said_of(r, "k"), "unknown") == 0);
 }
 
 /* It says "unknown" for a cause of its own, and sees the end of the lease all the same. */
 TEST(a_promoted_replica_knows_that_a_lease_has_ended) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.preload = "clock", .module_args = TRUST_REST);
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(
+        server_start(), server_start(.preload = "clock", .module_args = TRUST_REST));
+    redisContext *m = p.m, *r = p.r;
     expect(m, "1", "BF.ADD", "k", "anna");
     expect(m, "OK", "BF.READY", "k", "EX", "1000");
     wait_for_replica(m, r);
-    show_another_hour(replica, r, "k");
+    show_another_hour(p.replica, r, "k");
     expect(r, "OK", "REPLICAOF", "NO", "ONE");
     CHECK_STR(said_of(r, "k"), "unknown");
 }

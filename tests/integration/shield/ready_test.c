@@ -126,13 +126,6 @@ TRANSCRIPT(a_lease_runs_out) {
     expect(c, "unknown", "BF.CHECK", "k", "bob");
 }
 
-TRANSCRIPT(a_lease_that_has_run_out_already_denies_nothing) {
-    expect(c, "#t", "BF.ADD", "k", "anna");
-    expect(c, "OK", "BF.READY", "k", "PXAT", "1");
-    expect(c, "unknown", "BF.CHECK", "k", "bob");
-    expect(c, "[#t, #t]", "BF.MEXISTS", "k", "bob", "carol");
-}
-
 /* A replica, and an AOF, may hear of a lease when it is over. */
 TEST(what_a_master_says_of_a_lease_that_is_over_is_taken) {
     struct server *s = server_start(.config = AOF_BY_COMMAND);
@@ -154,14 +147,6 @@ TEST(what_a_master_says_of_a_lease_that_is_over_is_taken) {
     wait_for_replica(c, r);
     CHECK(strstr(server_log(replica), "the AOF refused") == NULL);
     check_digests(c, r);
-}
-
-TRANSCRIPT(a_lease_is_renewed_while_it_is_good) {
-    expect(c, "#t", "BF.ADD", "k", "anna");
-    expect(c, "OK", "BF.READY", "k", "EX", "3600");
-    expect(c, "absent", "BF.CHECK", "k", "bob");
-    expect(c, "OK", "BF.READY", "k", "EX", "7200", "XX");
-    expect(c, "absent", "BF.CHECK", "k", "bob");
 }
 
 TRANSCRIPT(ready_without_ex_drops_the_lease) {
@@ -190,15 +175,13 @@ TRANSCRIPT(xx_renews_only_what_is_ready_and_not_in_doubt) {
 
 /* ---- BF.LOADING ---- */
 
-TRANSCRIPT(loading_denies_nothing_and_keeps_the_items) {
+/* What it denies meanwhile: check_test.c. */
+TRANSCRIPT(loading_keeps_the_items) {
     make_ready(c, "k");
     expect(c, "OK", "BF.LOADING", "k");
-    expect(c, "unknown", "BF.CHECK", "k", "bob");
-    expect(c, "#t", "BF.EXISTS", "k", "bob");
-    expect(c, "maybe", "BF.CHECK", "k", "anna");
     expect(c, "1", "BF.CARD", "k");
     expect(c, "OK", "BF.READY", "k");
-    expect(c, "absent", "BF.CHECK", "k", "bob");
+    expect(c, "[maybe, absent]", "BF.MCHECK", "k", "anna", "bob");
 }
 
 TRANSCRIPT(loading_twice_changes_nothing) {
@@ -207,27 +190,7 @@ TRANSCRIPT(loading_twice_changes_nothing) {
     expect_refusal(c, "OK", "BF.LOADING", "k");
 }
 
-TRANSCRIPT(loading_ends_a_lease) {
-    expect(c, "#t", "BF.ADD", "k", "anna");
-    expect(c, "OK", "BF.READY", "k", "PXAT", "1");
-    expect(c, "OK", "BF.LOADING", "k");
-    expect(c, "OK", "BF.READY", "k");
-    expect(c, "absent", "BF.CHECK", "k", "bob");
-}
-
-/* ---- BF.RESERVE ... LOADING | READY ---- */
-
-TRANSCRIPT(reserve_makes_a_filter_in_the_state_it_is_told) {
-    expect(c, "OK", "BF.RESERVE", "plain", "0.01", "100");
-    expect(c, "OK", "BF.RESERVE", "filling", "0.01", "100", "LOADING");
-    expect(c, "OK", "BF.RESERVE", "empty table", "0.01", "100", "ready");
-    expect(c, "unknown", "BF.CHECK", "plain", "anna");
-    expect(c, "#f", "BF.EXISTS", "plain", "anna");
-    expect(c, "unknown", "BF.CHECK", "filling", "anna");
-    expect(c, "#t", "BF.EXISTS", "filling", "anna");
-    expect(c, "absent", "BF.CHECK", "empty table", "anna");
-    expect(c, "#f", "BF.EXISTS", "empty table", "anna");
-}
+/* ---- BF.RESERVE ... LOADING | READY: what such filters deny is in check_test.c ---- */
 
 TRANSCRIPT(the_state_goes_with_every_other_option) {
     expect(c, "OK", "BF.RESERVE", "a", "0.01", "100", "NONSCALING", "READY");

@@ -143,24 +143,21 @@ TEST(an_item_at_that_begins_a_part_stays_an_item) {
 /* ---- a replica whose rebuild is not the master's ---- */
 
 /* A filter k that is ready at both, with an error that no stranger meets. */
-static void start_writable_pair(struct server *s[2], redisContext *c[2]) {
-    s[0] = server_start(.module_args = "bf-trust replica");
-    s[1] =
-        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica");
-    c[0] = client(s[0]);
-    c[1] = client(s[1]);
-    follow(c[1], s[0]);
-    expect(c[0], "OK", "BF.RESERVE", "k", "0.000001", "100");
-    make_ready(c[0], "k");
-    wait_for_belief(c[1], "k");
+static struct pair start_writable_pair(void) {
+    struct pair p = pair_of(
+        server_start(.module_args = "bf-trust replica"),
+        server_start(.config = "replica-read-only no", .module_args = "bf-trust replica"));
+    follow(p.r, p.master);
+    expect(p.m, "OK", "BF.RESERVE", "k", "0.000001", "100");
+    make_ready(p.m, "k");
+    wait_for_belief(p.r, "k");
+    return p;
 }
 
 /* Somebody restores a dump of it that has 4000 of the 5000 items. */
 TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_writable_pair(s, c);
-    redisContext *m = c[0], *r = c[1];
+    struct pair p = start_writable_pair();
+    redisContext *m = p.m, *r = p.r;
     const char *token = start_rebuild(m, "k");
     CHECK_INT(load_numbers(m, "k", token, 0, 4000), 4000);
     wait_for_replica(m, r);
@@ -174,7 +171,7 @@ TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
     CHECK_STR(said_of(m, "k"), "absent");
     CHECK_STR(said_of(r, "k"), "unknown");
     CHECK_INT(count_missing(r, "k", 4000, 5000), 0);
-    CHECK(strstr(server_log(s[1]), "rebuild received 4000 of 5000 items") != NULL);
+    CHECK(strstr(server_log(p.replica), "rebuild received 4000 of 5000 items") != NULL);
 
     token = start_rebuild(m, "k");
     CHECK_INT(load_numbers(m, "k", token, 0, 1000), 1000);
@@ -186,10 +183,8 @@ TEST(a_commit_of_items_that_did_not_come_here_is_not_believed) {
 
 /* As many were loaded, but an add came in between. */
 TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_writable_pair(s, c);
-    redisContext *m = c[0], *r = c[1];
+    struct pair p = start_writable_pair();
+    redisContext *m = p.m, *r = p.r;
     const char *token = start_rebuild(m, "k");
     CHECK_INT(load_numbers(m, "k", token, 0, 1000), 1000);
     wait_for_replica(m, r);
@@ -204,15 +199,14 @@ TEST(a_commit_of_adds_that_did_not_come_here_is_not_believed) {
         expect(r, "unknown", "BF.CHECK", "k", "meanwhile");
         expect(r, "1", "BF.EXISTS", "k", "meanwhile");
     }
-    CHECK(strstr(server_log(s[1]), "rebuild lacks adds") != NULL);
+    CHECK(strstr(server_log(p.replica), "rebuild lacks adds") != NULL);
 }
 
 /* The older dump lacks a batch, and what comes after it is another one. */
 TEST(a_load_after_a_gap_is_not_followed) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.config = "replica-read-only no");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p =
+        pair_linked(server_start(), server_start(.config = "replica-read-only no"));
+    redisContext *m = p.m, *r = p.r;
     const char *token = start_rebuild(m, "k");
     load_at(m, token, 0, 100);
     wait_for_replica(m, r);

@@ -38,9 +38,8 @@ static void expect_interrupted(redisContext *c, const char *token) {
 /* ---- replicas ---- */
 
 TEST(a_replica_follows_a_rebuild_step_by_step) {
-    struct server *master = server_start(), *replica = server_start();
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(), server_start());
+    redisContext *m = p.m, *r = p.r;
     const char *token = fill(m);
     wait_for_replica(m, r);
     check_digests(m, r);
@@ -69,9 +68,8 @@ TEST(a_replica_comes_in_the_middle_of_a_rebuild) {
 }
 
 TEST(a_replica_that_was_away_catches_up_with_a_rebuild) {
-    struct server *master = server_start(), *replica = server_start();
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(), server_start());
+    redisContext *m = p.m, *r = p.r;
     call(m, "CLIENT", "KILL", "TYPE", "replica");
     finish(m, fill(m));
     wait_for_replica(m, r);
@@ -130,9 +128,8 @@ TEST(a_rebuild_that_has_just_come_from_disk_is_not_replaced) {
 
 TEST(every_kind_is_rebuilt_on_replicas_too) {
     static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
-    struct server *master = server_start(), *replica = server_start();
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(), server_start());
+    redisContext *m = p.m, *r = p.r;
     for (int i = 0; i < 9; i++) {
         const char *from = kinds[i / 3], *to = kinds[i % 3];
         test_case("from %s to %s", from, to);

@@ -113,10 +113,6 @@ static void survives_restarts(const char *config, void (*write)(redisContext *c)
     }
 }
 
-static void save(redisContext *c) {
-    expect(c, "OK", "SAVE");
-}
-
 TEST(states_survive_an_rdb_file) {
     survives_restarts("save ''", save);
 }
@@ -232,10 +228,9 @@ TEST(a_full_sync_brings_states_and_doubts) {
 }
 
 TEST(a_partial_sync_brings_what_was_vouched_for) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.module_args = "bf-trust replica");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p =
+        pair_linked(server_start(), server_start(.module_args = "bf-trust replica"));
+    redisContext *m = p.m, *r = p.r;
     call(m, "CLIENT", "KILL", "TYPE", "replica");
     make_ready(m, "ready");
     make_ready(m, "leased");
@@ -318,10 +313,9 @@ TEST(a_restore_that_is_replayed_is_in_doubt) {
 
 /* A replica gets the RESTORE too. */
 TEST(a_restore_is_in_doubt_on_replicas_too) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.module_args = "bf-trust replica,restart");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(),
+                                server_start(.module_args = "bf-trust replica,restart"));
+    redisContext *m = p.m, *r = p.r;
     make_ready(m, "ready");
     make_restored(m, "ready", "restored");
     wait_for_belief(r, "ready");

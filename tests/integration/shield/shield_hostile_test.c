@@ -4,11 +4,9 @@
  * never makes a filter say "absent", and what is refused changes nothing. */
 
 #include "hostile.h"
+#include "states.h"
 
 #include <ctype.h>
-
-#define NO_REBUILD  "(error) ERR no such rebuild"
-#define INTERRUPTED "(error) ERR rebuild interrupted, start again"
 
 enum { NEXT_TOKEN = 0x77 };
 
@@ -43,13 +41,6 @@ static const char *restore_two(const struct record *header) {
     next[0].bytes[K_IDENTITY] ^= 1;
     next[1].bytes[K_IDENTITY] ^= 1;
     return restore_records(5, header, &w.chunks[0], &w.chunks[1], &next[0], &next[1]);
-}
-
-static const char *start_rebuild(redisContext *c, const char *key) {
-    const redisReply *r = call(c, "BF.REBUILD", key, "START");
-    CHECK_INT(r->type, REDIS_REPLY_STRING);
-    CHECK_INT(r->len, 16);
-    return r->str;
 }
 
 /* ---- forged payloads ---- */
@@ -380,26 +371,13 @@ TEST(a_rebuild_that_does_not_fit_is_refused_before_it_takes_anything) {
 
 /* ---- a master and its replica ---- */
 
-struct pair {
-    redisContext *m, *r;
-};
-
 static struct pair pair_start(const char *module_args) {
-    struct server *master = server_start(.module_args = module_args);
-    struct server *replica = server_start(.module_args = module_args);
-    struct pair p = {client(master), client(replica)};
-    expectf(p.r, "OK", "REPLICAOF 127.0.0.1 %d", master->port);
-    wait_for_replica(p.m, p.r);
-    return p;
-}
-
-static void check_equal(const struct pair *p) {
-    wait_for_replica(p->m, p->r);
-    CHECK_STR(call_text(p->r, "DEBUG", "DIGEST"), call_text(p->m, "DEBUG", "DIGEST"));
+    return pair_linked(server_start(.module_args = module_args),
+                       server_start(.module_args = module_args));
 }
 
 /* LOAD of from ... to - 1 in one call; what it says. */
-static long long load_numbers(redisContext *c, const char *token, long from, long to) {
+static long long load_at_once(redisContext *c, const char *token, long from, long to) {
     size_t n = (size_t)(to - from), argc = 4;
     char(*room)[16] = malloc(n * sizeof *room);
     const char **argv = malloc((n + 4) * sizeof *argv);
@@ -427,13 +405,13 @@ TEST(a_rebuild_without_memory_to_grow_loses_no_item) {
     snprintf(limit, sizeof limit, "%lld", info_int(p.m, "memory", "used_memory"));
     expect(p.m, "OK", "CONFIG", "SET", "maxmemory", limit);
 
-    CHECK_INT(load_numbers(p.m, token, 0, 20000), 20000);
+    CHECK_INT(load_at_once(p.m, token, 0, 20000), 20000);
     add_numbers(p.m, "k", 20000, 20100);
     CHECK(info_int(p.m, "bf", "bf_overfull_adds") > 100);
     CHECK_INT(info_int(p.m, "bf", "bf_layers"), 2);
-    check_equal(&p);
+    check_pair(&p);
     expectf(p.m, "OK", "BF.REBUILD k COMMIT %s 20000", token);
-    check_equal(&p);
+    check_pair(&p);
     CHECK_INT(count_missing(p.m, "k", 0, 20100), 0);
     CHECK_INT(count_missing(p.r, "k", 0, 20100), 0);
 }
@@ -442,13 +420,13 @@ TEST(one_load_may_bring_a_hundred_thousand_items) {
     struct pair p = pair_start(NULL);
     expect(p.m, "OK", "BF.RESERVE", "k", "0.01", "100");
     const char *token = start_rebuild(p.m, "k");
-    CHECK_INT(load_numbers(p.m, token, 0, 100000), 100000);
-    CHECK_INT(load_numbers(p.m, token, 50000, 150000), 200000);
+    CHECK_INT(load_at_once(p.m, token, 0, 100000), 100000);
+    CHECK_INT(load_at_once(p.m, token, 50000, 150000), 200000);
     expect(p.m, "[1, 1]", "BF.MADD", "k", "anna", "bob");
-    check_equal(&p);
+    check_pair(&p);
 
     expectf(p.m, "OK", "BF.REBUILD k COMMIT %s 200000", token);
-    check_equal(&p);
+    check_pair(&p);
     CHECK_INT(count_missing(p.r, "k", 0, 150000), 0);
     expect(p.r, "[1, 1]", "BF.MEXISTS", "k", "anna", "bob");
     w.c = p.m;
@@ -470,15 +448,15 @@ TEST(every_kind_is_rebuilt_as_every_other) {
             call(p.m, "BF.REBUILD", "k", "START", "KIND", to, "CAPACITY", "20");
         CHECK_INT(r->type, REDIS_REPLY_STRING);
         const char *token = r->str;
-        check_equal(&p);
+        check_pair(&p);
         add_numbers(p.m, "k", 30, 300); /* both of them grow */
-        check_equal(&p);
-        CHECK_INT(load_numbers(p.m, token, 0, 30), 30);
-        check_equal(&p);
+        check_pair(&p);
+        CHECK_INT(load_at_once(p.m, token, 0, 30), 30);
+        check_pair(&p);
         expectf(p.m, "OK", "BF.REBUILD k COMMIT %s 30", token);
-        check_equal(&p);
+        check_pair(&p);
         add_numbers(p.m, "k", 300, 900);
-        check_equal(&p);
+        check_pair(&p);
         CHECK_INT(count_missing(p.m, "k", 0, 900), 0);
         CHECK_INT(count_missing(p.r, "k", 0, 900), 0);
         w.c = p.m;
@@ -507,7 +485,7 @@ static void survives(redisContext *c, const char *how) {
         CHECK_STR(call_text(c, "DEBUG", "DIGEST"), before);
         expect(c, "unknown", "BF.CHECK", "k", nobody);
         const char *token = start_rebuild(c, "k");
-        CHECK_INT(load_numbers(c, token, 0, 1), 1);
+        CHECK_INT(load_at_once(c, token, 0, 1), 1);
         expect(c, "OK", "BF.REBUILD", "k", "ABORT", token);
         CHECK_INT(count_missing(c, "k", 0, 300), 0);
         expect(c, "1", "DEL", "k");
@@ -545,7 +523,7 @@ TEST(a_commit_that_cannot_be_followed_is_an_alarm) {
         test_case("%s", kinds[i]);
         expect(p.m, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", kinds[i]);
         const char *token = start_rebuild(p.m, "k");
-        CHECK_INT(load_numbers(p.m, token, 0, 10), 10);
+        CHECK_INT(load_at_once(p.m, token, 0, 10), 10);
         wait_for_replica(p.m, p.r);
         expect(p.r, "OK", "CONFIG", "SET", "replica-read-only", "no");
         expect(p.r, "OK", "BF.REBUILD", "k", "ABORT");
@@ -578,7 +556,7 @@ TEST(a_forged_number_of_received_items_is_followed) {
                "x", "y", "z");
         expect(w.c, "OK", "BF.REBUILD", "new", "COMMIT", "0000000000000077",
                "9223372036854775807");
-        check_equal(&p);
+        check_pair(&p);
         expect(w.c, "absent", "BF.CHECK", "new", nobody);
         expect(w.c, "1", "DEL", "new");
     }

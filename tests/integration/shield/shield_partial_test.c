@@ -58,10 +58,6 @@ static void survives(const char *config, void (*write)(redisContext *c)) {
     complete(c);
 }
 
-static void save(redisContext *c) {
-    expect(c, "OK", "SAVE");
-}
-
 TEST(a_partial_loading_filter_survives_an_rdb_file) {
     survives("save ''", save);
 }

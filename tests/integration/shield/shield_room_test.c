@@ -114,9 +114,8 @@ TEST(over_maxmemory_a_shield_is_asked_vouched_for_and_rebuilt) {
 
 /* Adds over capacity, a growth after them, and a rebuild that is too small. */
 TEST(a_replica_is_as_full_as_its_master) {
-    struct server *master = server_start(), *replica = server_start();
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p = pair_linked(server_start(), server_start());
+    redisContext *m = p.m, *r = p.r;
     expect(m, "OK", "BF.RESERVE", "full", "0.001", "100", "NONSCALING", "READY");
     add_numbers(m, "full", 0, 500);
     expect(m, "OK", "BF.RESERVE", "k", "0.001", "100", "READY");
@@ -143,10 +142,9 @@ TEST(a_replica_is_as_full_as_its_master) {
 
 /* The limit is the replica's own, and none to what its master sends. */
 TEST(a_replica_with_less_room_takes_every_add) {
-    struct server *master = server_start();
-    struct server *replica = server_start(.module_args = "bf-max-filter-bytes 1");
-    redisContext *m = client(master), *r = client(replica);
-    follow(r, master);
+    struct pair p =
+        pair_linked(server_start(), server_start(.module_args = "bf-max-filter-bytes 1"));
+    redisContext *m = p.m, *r = p.r;
     expect(m, "OK", "BF.RESERVE", "k", "0.001", "100", "READY");
     const char *token = start_rebuild(m, "k");
     add_numbers(m, "k", 0, 2000);

@@ -6,12 +6,6 @@
 #include "harness.h"
 #include "states.h"
 
-static void expect_setting(redisContext *c, const char *name, const char *value) {
-    const redisReply *r = call(c, "CONFIG", "GET", setting(name));
-    CHECK_INT(r->elements, 2);
-    CHECK_STR(r->element[1]->str, value);
-}
-
 static void set(redisContext *c, const char *name, const char *value) {
     expect(c, "OK", "CONFIG", "SET", setting(name), value);
 }

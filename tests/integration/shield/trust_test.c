@@ -97,13 +97,12 @@ static bool file_has(const struct server *s, const char *text) {
 }
 
 /* A master with the filter k, and its replica that trusts. */
-static void start_pair(struct server *s[2], redisContext *c[2], const char *config) {
-    s[0] = server_start(.config = config);
-    s[1] = server_start(.config = config, .module_args = TRUST);
-    c[0] = client(s[0]);
-    c[1] = client(s[1]);
-    make_ready(c[0], "k");
-    follow(c[1], s[0]);
+static struct pair start_pair(const char *config) {
+    struct pair p = pair_of(server_start(.config = config),
+                            server_start(.config = config, .module_args = TRUST));
+    make_ready(p.m, "k");
+    follow(p.r, p.master);
+    return p;
 }
 
 /* The link comes back, but what was missed is more than the backlog holds. */
@@ -118,23 +117,21 @@ static void sync_anew(redisContext *m, redisContext *r) {
 
 /* It starts from its file of before the sync, in which the filter was ready. */
 TEST(a_promoted_replica_that_dies_before_its_file_is_rewritten_denies_nothing_it_took) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c, DURABLE);
-    redisContext *m = c[0], *r = c[1];
+    struct pair p = start_pair(DURABLE);
+    redisContext *m = p.m, *r = p.r;
     rewrite_aof(r);
     wait_for_belief(r, "k");
 
     set(r, "rdb-key-save-delay", "1000000");
     sync_anew(m, r);
     CHECK_INT(info_int(m, "stats", "sync_full"), 2);
-    server_kill(s[0]);
+    server_kill(p.master);
     expect(r, "OK", "REPLICAOF", "NO", "ONE");
     expect(r, "1", "BF.ADD", "k", "taken");
     expect(r, "OK", "BF.READY", "k");
     CHECK_STR(unknown_by(r, "k"), "restart"); /* as long as it lasts */
 
-    r = restart_with(s[1], TRUST);
+    r = restart_with(p.replica, TRUST);
     const char *said = call_text(r, "BF.CHECK", "k", "taken");
     test_case("%s", said);
     CHECK(strcmp(said, "unknown") == 0 || strcmp(said, "maybe") == 0);
@@ -178,27 +175,23 @@ TEST(a_start_from_a_file_that_ends_adrift_is_doubt_of_what_was_in_it_only) {
 }
 
 TEST(a_link_that_comes_back_without_a_full_sync_leaves_no_doubt_in_the_file) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c, AOF);
-    redisContext *m = c[0], *r = c[1];
+    struct pair p = start_pair(AOF);
+    redisContext *m = p.m, *r = p.r;
     cut_link(m, r);
     mend_link(m, r);
     wait_for_belief(r, "k");
-    r = restart_with(s[1], TRUST);
+    r = restart_with(p.replica, TRUST);
     CHECK_STR(said_of(r, "k"), "absent");
 }
 
 TEST(a_replica_that_is_promoted_with_its_own_data_has_a_file_that_is_right) {
-    struct server *s[2];
-    redisContext *c[2];
-    start_pair(s, c, AOF);
-    redisContext *r = c[1];
+    struct pair p = start_pair(AOF);
+    redisContext *r = p.r;
     wait_for_belief(r, "k");
-    server_kill(s[0]);
+    server_kill(p.master);
     expect(r, "OK", "REPLICAOF", "NO", "ONE");
     wait_for_belief(r, "k");
-    r = restart_with(s[1], TRUST);
+    r = restart_with(p.replica, TRUST);
     CHECK_STR(said_of(r, "k"), "absent");
 }
 
