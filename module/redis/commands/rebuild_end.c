@@ -49,8 +49,8 @@ static int commit_again(const struct rebuild *r) {
     return reply_ok(r->ctx);
 }
 
-/* An empty table is more often a loader that failed. A START that said EMPTY said it to this
- * process: after a restart or a promotion it has to be said again. */
+/* An empty table is more often a loader that failed. A START that said EMPTY said it to
+ * this process: after a restart or a promotion it has to be said again. */
 static bool lacks_items(const struct filter *f) {
     return f->standing.rebuild_received == 0 && !diary_of(f)->may_be_empty;
 }
