@@ -45,10 +45,10 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 # Two machines must size a filter alike: no fused multiply-add.
 COMMON := -std=c11 $(OPT) -g $(SANFLAGS) $(WARN) -MMD -MP -ffp-contract=off $(CFLAGS)
 CORE_FLAGS := $(COMMON) -Wconversion -fPIC -fvisibility=hidden -Imodule/core -include module/core/poison.h
-GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -isystem $(dir $(REDISMODULE_H))
+GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Imodule/redis -isystem $(dir $(REDISMODULE_H))
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
-glue_src := $(wildcard module/redis/*.c)
+glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 

@@ -15,8 +15,8 @@ mkdir -p "$out"
 known() {
     cat <<-END
 	module/core/chain.c core.NonNullParamChecker: chain_take_arrays() has given every layer its bits
-	module/redis/adding.c core.NullDereference: with a token there is a generation that it is of
-	module/redis/config.c core.UndefinedBinaryOperatorResult: the setting is one of the table
+	module/redis/commands/adding.c core.NullDereference: with a token there is a generation that it is of
+	module/redis/settings/config.c core.UndefinedBinaryOperatorResult: the setting is one of the table
 	END
 }
 

@@ -80,7 +80,7 @@ steps_that_differ() {
 
 # Commands that the module sends to itself stand among the internals only.
 own='BF\.(PROMOTED|BEAT|ADRIFT)'
-commands() { sed -n 's/^    {"\(bf\.[a-z]*\)".*/\1/p' module/redis/commands.c | tr a-z A-Z | sort; }
+commands() { sed -n 's/^    {"\(bf\.[a-z]*\)".*/\1/p' module/redis/commands/commands.c | tr a-z A-Z | sort; }
 differ() { # file, what it names
     commands | grep -vE "^$own$" | diff - "$2" | sed -n "s,^<,$1 lacks,p; s,^>,$1 has,p"
 }

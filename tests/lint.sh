@@ -38,6 +38,20 @@ accepted_32_bits() {
 long_comments() {
     sources | xargs awk 'length > 92 && /\/\*|^ *\*|\/\// { print FILENAME ":" FNR ": " $0 }'
 }
+sent_elsewhere() { grep -rn 'RedisModule_Replicate' module/redis | grep -v '^module/redis/links/replicate\.c:'; }
+# A global name of the server side begins with its file's first word; command handlers with cmd_.
+names_without_prefix() {
+    for object in build/plain/module/redis/*.o build/plain/module/redis/*/*.o; do
+        file=$(basename "$object" .o)
+        source=$(find module/redis -name "$file.c")
+        [ -n "$source" ] || continue
+        nm --defined-only "$object" | awk '$2 ~ /^[TDBR]$/ { print $3 }' | grep -v '^RedisModule_' |
+            while read -r name; do
+                word=${file%%_*}
+                case $name in "$word"* | cmd_*) ;; *) echo "$source: $name" ;; esac
+            done
+    done
+}
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
 # In tests/README.md a test is what has two underscores and more.
 tests_that_are_none() {
@@ -54,6 +68,8 @@ check every_source_names_its_licence without_licence
 check shell_scripts_parse shell_errors
 check no_comment_is_wider_than_92_columns long_comments
 check the_core_knows_no_server core_includes
+check there_is_one_sender sent_elsewhere
+check global_names_begin_with_their_files names_without_prefix
 check a_32_bit_build_is_refused_with_a_sentence accepted_32_bits
 check the_readme_is_short readme_too_long
 check the_tests_that_prove_a_promise_exist tests_that_are_none

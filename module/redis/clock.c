@@ -21,8 +21,10 @@ int64_t clock_steady_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool clock_allows(struct pace *pace, unsigned a_second) {
-    int64_t second = clock_steady_ms() / 1000;
-    if (second != pace->second) *pace = (struct pace){.second = second};
-    return pace->lines++ < a_second;
+bool clock_allows(struct pace *pace, unsigned lines, int64_t period_ms) {
+    int64_t period = 1 + clock_steady_ms() / period_ms;
+    if (period != pace->period) *pace = (struct pace){.period = period};
+    if (pace->lines >= lines) return false;
+    pace->lines++;
+    return true;
 }

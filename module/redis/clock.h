@@ -18,12 +18,13 @@ int64_t clock_steady_ms(void);
  * be any number. */
 int64_t clock_seconds_since(int64_t ms);
 
-/* For lines in the log that clients can cause: whether one more may be written, of so many
- * in a second. Each sort of line has a pace of its own, zero at first. */
+/* For lines in the log that clients can cause: whether one more may be written, when there
+ * may be at most that number in a period. Each sort of line has a pace of its own, zero at
+ * first. */
 struct pace {
-    int64_t second;
+    int64_t period;
     unsigned lines;
 };
-bool clock_allows(struct pace *pace, unsigned a_second);
+bool clock_allows(struct pace *pace, unsigned lines, int64_t period_ms);
 
 #endif

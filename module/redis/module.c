@@ -1,14 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.c - where the server comes in: RedisModule_OnLoad, and nothing else. */
-#include "commands.h"
-#include "config.h"
-#include "losses.h"
-#include "memory.h"
-#include "node.h"
+/* module.c - where the server comes in: RedisModule_OnLoad, and nothing else.
+ *
+ *     server.h        the module API, and what the server at hand can do
+ *     clock.h         what time it is
+ *     version.h       Bulwark's own version
+ *
+ *     commands/       what clients say, and what they are told
+ *       commands      the table: name, handler, flags, categories
+ *       cmd_*         the handlers, a file for each family
+ *       args          how a command line is read
+ *       ask           every question about items
+ *       adding        items on their way in: room for them, and word to replicas
+ *       vouch         a filter becomes ready, or stops being it
+ *       reply         the words of every refusal
+ *       advice        what to reserve instead
+ *       command_docs  what COMMAND DOCS says
+ *     keys/           what is under a key
+ *       find          from a key's name to its filter
+ *       make          filters, chains and layers that commands make
+ *       change        around every change of a filter
+ *       diary         what this process notes of a filter
+ *       memory        large arrays, and limits
+ *       type, type_*  RDB, AOF, DUMP, COPY, DEBUG DIGEST
+ *     links/          this server among others
+ *       node          what it is and what it has been through
+ *       answer        whether "absent" may be said, now
+ *       replicate     the one sender: what replicas and the AOF are told
+ *       announce      what watchers, caching clients and listeners are told
+ *       upstream      what came from a master or an AOF, and what if it can't be applied
+ *       beat          how a replica learns that it has caught up
+ *       adrift        an append-only file that stops before its time
+ *       trust         what the server's settings say against bf-trust
+ *     settings/       what can be set, by arguments and by CONFIG
+ *     watch/          INFO, ready filters that are lost, warnings */
+#include "commands/commands.h"
+#include "keys/memory.h"
+#include "keys/type.h"
+#include "links/node.h"
 #include "server.h"
-#include "stats.h"
-#include "type.h"
+#include "settings/config.h"
 #include "version.h"
+#include "watch/losses.h"
+#include "watch/stats.h"
 
 /* What clients look for before they use BF.*: RedisBloom's name, and the version
  * of its command set that this one matches. Bulwark's own is in version.h. */

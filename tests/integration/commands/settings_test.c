@@ -247,6 +247,35 @@ TEST(max_filter_bytes_refuses_creation) {
     expect(c, "0", "EXISTS", "k");
 }
 
+/* "Insufficient memory" alone doesn't tell which of three limits it was. */
+TEST(the_log_tells_which_limit_refused_a_filter) {
+    struct server *s = server_start(.module_args = "bf-max-filter-bytes 100000");
+    redisContext *c = client(s);
+    for (int i = 0; i < 20; i++)
+        expect_refusal(c, NO_MEMORY, "BF.RESERVE", "k", "0.01", "90000");
+    const char *line = strstr(server_log(s), "A filter is refused, or its growth: ");
+    long long bytes, limit;
+    CHECK(line && sscanf(line,
+                         "%*[^:]: it would take %lld bytes, and bf-max-filter-bytes is "
+                         "%lld.",
+                         &bytes, &limit) == 2);
+    CHECK(bytes > 100000 && bytes < 200000);
+    CHECK_INT(limit, 100000);
+    line = strstr(line + 1, "A filter is refused"); /* once in ten seconds */
+    CHECK(!line || !strstr(line + 1, "A filter is refused"));
+
+    s = server_start(.config = "maxmemory 50000000");
+    expect_refusal(client(s), NO_MEMORY, "BF.RESERVE", "k", "0.01", "100000000");
+    CHECK(strstr(server_log(s), " bytes, and maxmemory is 50000000.") != NULL);
+    expect_refusal(client(s), "(error) OOM *", "BF.RESERVE", "k", "0.01", "36000000");
+    CHECK(strstr(server_log(s), " bytes more, and of maxmemory, which is 50000000, ") !=
+          NULL);
+
+    s = server_start();
+    expect_refusal(client(s), NO_MEMORY, "BF.RESERVE", "k", "0.01", "1000000000000");
+    CHECK(strstr(server_log(s), " bytes, and this machine's memory is ") != NULL);
+}
+
 TEST(max_filter_bytes_refuses_growth_of_the_whole_chain) {
     redisContext *c = client(server_start(.module_args = "bf-max-filter-bytes 4096"));
     expect(c, "OK", "BF.RESERVE", "k", "0.000001", "300");

@@ -97,18 +97,7 @@ static long long offset(redisContext *m) {
     return info_int(m, "replication", "master_repl_offset");
 }
 
-TEST(what_changes_nothing_about_a_shield_is_not_propagated) {
-    struct pair p = pair_linked(server_start(.config = "repl-ping-replica-period 3600"),
-                                server_start());
-    redisContext *m = p.m, *r = p.r;
-    make_ready(m, "k");
-    make_ready(m, "loading");
-    expect(m, "OK", "BF.LOADING", "loading");
-    expect(m, "OK", "SET", "cache", "value");
-    const char *token = start_rebuild(m, "k");
-    wait_for_replica(m, r);
-    long long before = offset(m);
-
+static void change_nothing(redisContext *m, const char *token) {
     call(m, "BF.CHECK", "k", "bob");
     call(m, "BF.MCHECK", "k", "anna", "bob");
     call(m, "BF.GUARD", "k", "cache", "bob");
@@ -121,7 +110,27 @@ TEST(what_changes_nothing_about_a_shield_is_not_propagated) {
     expect(m, NOT_FOUND, "BF.READY", "none");
     expect(m, NOT_FOUND, "BF.LOADING", "none");
     expect(m, "0", "BF.ADD", "loading", "anna");
-    CHECK_INT(offset(m), before);
+}
+
+/* A beat may come in between, once a second. */
+TEST(what_changes_nothing_about_a_shield_is_not_propagated) {
+    struct pair p = pair_linked(server_start(.config = "repl-ping-replica-period 3600"),
+                                server_start());
+    redisContext *m = p.m, *r = p.r;
+    make_ready(m, "k");
+    make_ready(m, "loading");
+    expect(m, "OK", "BF.LOADING", "loading");
+    expect(m, "OK", "SET", "cache", "value");
+    const char *token = start_rebuild(m, "k");
+    wait_for_replica(m, r);
+
+    bool nothing_sent = false;
+    for (int i = 0; i < 5 && !nothing_sent; i++) {
+        long long before = offset(m);
+        change_nothing(m, token);
+        nothing_sent = offset(m) == before;
+    }
+    CHECK(nothing_sent);
 }
 
 /* A lease is sent as the moment at which it ends, and it is over there when it is here. */

@@ -147,7 +147,7 @@ TEST(the_log_names_one_of_many_that_are_lost) {
     expect_told(s, "The ready filter k was flushed: ");
 
     for (int i = 0; i < 50; i++) {
-        char key[16];
+        char key[24];
         snprintf(key, sizeof key, "many %d", i);
         make_ready(c, key);
     }

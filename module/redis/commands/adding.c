@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/adding.h"
+
+#include <string.h>
+
+#include "commands/items.h"
+#include "keys/diary.h"
+#include "keys/make.h"
+#include "links/announce.h"
+#include "links/node.h"
+#include "links/replicate.h"
+#include "links/upstream.h"
+#include "watch/stats.h"
+
+/* After a refusal a chain is not asked to grow for so much of its last layer's items:
+ * looking for memory costs more than adding. */
+#define WAIT_SHARE 64
+
+/* What replicas are told of so many items fits on the stack. */
+#define FEW 512
+
+/* Whether these items were counted before and changed nothing now. */
+static bool is_repeat(const struct adding *a, size_t up_to) {
+    uint64_t received = a->f->standing.rebuild_received;
+    return a->has_at && (uint64_t)a->at + up_to <= received &&
+           !memchr(a->effect + a->told, 1, up_to - a->told);
+}
+
+/* Sends on the items of a LOAD, and returns how many. With AT each part says where it
+ * begins, so that a replica's count ends as ours does. */
+static size_t tell_rebuild(struct adding *a, size_t up_to) {
+    size_t n = up_to - a->told;
+    bool as_it_is = a->told == 0 && up_to == a->n;
+    if (is_repeat(a, up_to)) return 0;
+    replicate_load(a->ctx, a->name, a->token,
+                   a->has_at ? a->at + (long long)a->told : REPLICATE_NO_AT,
+                   a->items + a->told, n, as_it_is);
+    return n;
+}
+
+/* Sends on what was dealt with up to there since the last time. */
+static inline void tell(struct adding *a, size_t up_to) {
+    size_t n = up_to - a->told;
+    if (n == 0) return;
+    if (a->token) {
+        a->changed += tell_rebuild(a, up_to);
+    } else {
+        bool as_it_is = a->is_effect && a->told == 0 && up_to == a->n;
+        bool all = replicate_sends_all(a->ctx, a->f);
+        a->changed += replicate_items(a->ctx, a->name, a->items + a->told,
+                                      a->effect + a->told, n, all, as_it_is);
+    }
+    a->told = up_to;
+}
+
+static struct layer *last_layer(const struct chain *c) {
+    return &c->layers[c->nlayers - 1];
+}
+
+/* A plain foreign filter may come from a master that sends no growth: it grows by its
+ * product's rule. What else comes from a master goes where it went there, into the last
+ * layer, full or not. */
+static bool waits_for_growth(const struct adding *a, const struct chain *c) {
+    bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
+                   c == a->f->live && !chain_is_partial(c);
+    return upstream_sent(a->ctx) && !by_rule;
+}
+
+/* What was accepted elsewhere must not be denied here, and who vouched for a filter
+ * relies on every add. */
+static bool may_refuse(const struct adding *a, const struct chain *c) {
+    return c == a->f->live && shield_may_refuse(&a->f->standing) && !upstream_sent(a->ctx);
+}
+
+/* Room in a chain that has dealt with so many items of the call: a further layer, or
+ * leave to put the rest into the last one, over capacity. */
+static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dealt_with) {
+    size_t which = c == a->f->next;
+    uint64_t *again = &diary_of(a->f)->grow_again[which];
+    bool refuses = may_refuse(a, c);
+    enum bloom_status status = BLOOM_FULL;
+    if (!waits_for_growth(a, c) && (refuses || last_layer(c)->items >= *again)) {
+        tell(a, dealt_with);
+        status = make_layer(a->ctx, a->name, a->f, c);
+        a->growths += status >= 0;
+        uint64_t items = last_layer(c)->items;
+        *again = status >= 0 ? 0 : items + items / WAIT_SHARE + 1;
+    }
+    if (status < 0 && !refuses) a->when_full[which] = CHAIN_EXCEED;
+    return refuses ? status : BLOOM_OK;
+}
+
+/* Puts items into one of the chains, up to the first one that needs room. They all go
+ * into its last layer. */
+static size_t add_to(struct adding *a, struct chain *c, const struct item *items, size_t n,
+                     uint8_t *added) {
+    const struct layer *layer = last_layer(c);
+    uint64_t before = layer->items, over = layer_excess(layer);
+    size_t done = chain_add(c, items, n, added, a->when_full[c == a->f->next]);
+    a->came += layer->items - before;
+    a->overfull += layer_excess(layer) - over;
+    return done;
+}
+
+/* The next generation takes what the live one has just taken, and refuses nothing. */
+static void add_to_next(struct adding *a, const struct item *items, size_t n) {
+    uint8_t added[ITEMS_BLOCK];
+    size_t done = 0;
+    memcpy(a->effect + a->done, a->added + a->done, n);
+    while (done < n) {
+        size_t now = add_to(a, a->f->next, items + done, n - done, added);
+        for (size_t i = 0; i < now; i++)
+            a->effect[a->done + done + i] |= added[i];
+        done += now;
+        if (done < n) make_room(a, a->f->next, a->done + done);
+    }
+}
+
+static enum bloom_status add_blocks(struct adding *a) {
+    struct chain *first = a->token ? a->f->next : a->f->live;
+    enum bloom_status status = BLOOM_OK;
+    while (a->done < a->n && status >= 0) {
+        struct item items[ITEMS_BLOCK];
+        size_t block = items_block(a->n - a->done);
+        items_read(a->items + a->done, block, items);
+        size_t done = add_to(a, first, items, block, a->added + a->done);
+        if (a->f->next && !a->token) add_to_next(a, items, done);
+        a->done += done;
+        if (done < block) status = make_room(a, first, a->done);
+    }
+    tell(a, a->done);
+    return status;
+}
+
+static void note_overfull(struct adding *a) {
+    stats_count(&stats_counters.overfull, a->overfull);
+    if (diary_of(a->f)->told_full) return;
+    diary_of(a->f)->told_full = true;
+    char shown[SHOWN_MAX + 1];
+    RedisModule_Log(a->ctx, "warning",
+                    "The filter %s is over capacity: it may not grow, and doesn't refuse "
+                    "items since it is relied on. Its error rate rises: see BF.INFO FULL.",
+                    server_printable(a->name, shown));
+}
+
+enum bloom_status adding_run(struct adding *a) {
+    uint8_t few[FEW], *many = NULL;
+    if (chain_is_partial(a->f->live) && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
+
+    a->effect = a->added;
+    if (a->f->next && !a->token)
+        a->effect = a->n <= FEW ? few : (many = RedisModule_Alloc(a->n));
+    enum bloom_status status = add_blocks(a);
+    if (many) RedisModule_Free(many);
+    stats_items_came(a->came);
+    if (a->overfull > 0) note_overfull(a);
+    return status;
+}
+
+void adding_announce(const struct adding *a) {
+    if (a->made) announce(a->ctx, a->name, "bf.reserve");
+    for (size_t i = 0; i < a->growths; i++)
+        announce(a->ctx, a->name, "bf.grow");
+    if (a->overfull > 0) announce(a->ctx, a->name, "bf.full");
+    if (a->changed > 0) announce(a->ctx, a->name, a->token ? "bf.rebuild" : "bf.add");
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* args.h - how a command line is read, and what comes of it.
+ *
+ *     BF.INSERT key   CAPACITY 100 NOCREATE ITEMS   a b c
+ *               \_/   \_________________________/   \___/
+ *              fixed            options               rest
+ *
+ * Fixed arguments and the rest are the command's. Options are words in any order, each
+ * with its value or without one. How strict that is depends on who sent it. What comes from
+ * upstream (upstream.h) may be RedisBloom's, and is read as RedisBloom reads it:
+ *
+ *                             from a client          RESERVE, INSERT from upstream
+ *     -------------------     -------------------    ------------------------------
+ *     an option is            its word, any case     in INSERT its first letters do
+ *     unknown                 refused                ignored
+ *     given twice             refused                the last one counts
+ *     no value                refused                refused
+ *     EXPANSION               up to 32768            up to 32 bits
+ *     NONSCALING EXPANSION n  refused, unless n = 0  never grows
+ *
+ * The other commands are ours: their options are strict from anywhere. Some options come
+ * from upstream only: valkey-bloom's TIGHTENING and SEED, and our own SINCE and OF.
+ *
+ * A new option is a word in the enum, a row in the table of options, and a bit in the set
+ * of each command that has it, all in args.c. */
+#ifndef BULWARK_ARGS_H
+#define BULWARK_ARGS_H
+
+#include "keys/make.h"
+#include "server.h"
+#include "commands/vouch.h"
+
+/* Is it that word, in any case, and nothing after it? A zero byte ends no argument. */
+bool args_is_word(RedisModuleString *text, const char *word);
+
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
+ * False, here and below, if the arguments are wrong: then the error has been replied. */
+bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                       struct wish *wish);
+
+/* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
+ * ITEMS item [item ...]
+ * From upstream also what valkey-bloom sends: TIGHTENING ratio, SEED bytes, and no items
+ * at all. */
+struct insert {
+    struct wish wish;
+    bool may_make;  /* a filter, if there is none */
+    int first_item; /* its index in argv */
+};
+bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                      struct insert *insert);
+
+/* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms],
+ * for READY also [XX]. A time that is over is refused, except 1, which revokes. From
+ * upstream also SINCE ms and OF filter, and any time. */
+bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                   bool may_renew, struct vow *vow);
+
+/* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
+ * [KIND kind] [EMPTY] [REPLACE seconds]. What isn't said stays as it is in start->wish. */
+struct start {
+    struct wish wish;
+    bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
+    long long replace; /* a rebuild that got nothing for so many seconds; 0: none */
+};
+bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                     struct start *start);
+
+/* What a filter is like if the command doesn't say: as the settings have it, unless the
+ * command came from upstream. A Bulwark there would have sent the filter's header, so it is
+ * RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. Or it
+ * is an add to a filter of ours that was lost here: see bf-missing-key in cmd_add.c. */
+struct wish args_default_wish(RedisModuleCtx *ctx);
+
+#endif

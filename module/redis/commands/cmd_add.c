@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_add.c - BF.ADD, BF.MADD and BF.INSERT: one adding of items, three syntaxes. */
+#include "commands/adding.h"
+#include "commands/args.h"
+#include "commands/cmd_load.h"
+#include "commands/commands.h"
+#include "commands/reply.h"
+#include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "keys/find.h"
+#include "keys/make.h"
+#include "links/upstream.h"
+#include "settings/settings.h"
+
+/* Answers of so many items fit on the stack. */
+#define FEW 512
+
+/* Finds the filter or makes it, as BF.INSERT says or otherwise by the settings. Unless
+ * bf-missing-key is absent, a filter made by an add is loading, also when the master sends
+ * the add: the filter may have been lost here. One made without items keeps its wish. False
+ * if it replied an error. */
+static bool find_or_make(struct adding *a, const struct insert *insert) {
+    if (!find_to_write(a->ctx, a->name, &a->f)) return false;
+    if (a->f) return true;
+    struct wish wish = insert ? insert->wish : args_default_wish(a->ctx);
+    if (settings.missing_key != MISSING_ABSENT && a->n > 0) wish.state = STATE_LOADING;
+    enum bloom_status status = insert && !insert->may_make
+                                   ? BLOOM_NOT_FOUND
+                                   : make_filter(a->ctx, a->name, &wish, &a->f);
+    if (status < 0) reply_refusal(a->ctx, a->name, status);
+    a->made = status >= 0;
+    return a->made;
+}
+
+/* The answers so far, and the refusal of the item that ended it. */
+static void reply_answers(const struct adding *a, enum bloom_status status) {
+    RedisModule_ReplyWithArray(a->ctx, (long)(a->done + (status < 0)));
+    for (size_t i = 0; i < a->done; i++)
+        reply_bool(a->ctx, a->added[i]);
+    if (status < 0) reply_refusal(a->ctx, a->name, status);
+}
+
+/* Adds the items and replies an array. */
+static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
+                    const struct insert *insert, RedisModuleString **items, int n) {
+    struct adding a = {
+        .ctx = ctx, .name = name, .items = items, .n = (size_t)n, .is_effect = !insert};
+    if (!find_or_make(&a, insert)) return REDISMODULE_OK; /* It replied. */
+
+    uint8_t few[FEW];
+    a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
+    enum bloom_status status = adding_run(&a);
+    if (status == BLOOM_PARTIAL || (status < 0 && upstream_sent(ctx)))
+        reply_refusal(ctx, name, status);
+    else
+        reply_answers(&a, status);
+    adding_announce(&a);
+    if (a.added != few) RedisModule_Free(a.added);
+    return REDISMODULE_OK;
+}
+
+/* BF.ADD key item
+ * 1 if the item was certainly new, 0 if it was probably there already. */
+int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 3) return reply_wrong_arity(ctx);
+
+    uint8_t added = 0;
+    struct adding a = {.ctx = ctx,
+                       .name = argv[1],
+                       .items = argv + 2,
+                       .n = 1,
+                       .added = &added,
+                       .is_effect = true};
+    if (!find_or_make(&a, NULL)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status status = adding_run(&a);
+    adding_announce(&a);
+    return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_bool(ctx, added);
+}
+
+/* BF.MADD key item [item ...]
+ * BF.ADD for each item: an array of its answers. */
+int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc < 3) return reply_wrong_arity(ctx);
+    return add_many(ctx, argv[1], NULL, argv + 2, argc - 2);
+}
+
+/* The one item beside a seed may be a filter's data, and then holds the seed itself. */
+static void hide_data(RedisModuleCtx *ctx, RedisModuleString *item, int position) {
+    size_t length;
+    RedisModule_StringPtrLen(item, &length);
+    if (length > VALKEYBLOOM_RECORD_HEADER) server_hide_argument(ctx, position);
+}
+
+/* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
+ *           ITEMS item [item ...]
+ * BF.MADD that says what a filter should be like if it has to be made. */
+int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc < 4) return reply_wrong_arity(ctx);
+    struct insert insert;
+    if (!args_read_insert(ctx, argv, argc, &insert))
+        return REDISMODULE_OK; /* It replied. */
+    RedisModuleString **items = argv + insert.first_item, *only;
+    int n = argc - insert.first_item;
+    if (insert.wish.has_seed && n == 1) {
+        items = &only, only = argv[insert.first_item];
+        hide_data(ctx, only, insert.first_item);
+        if (!find_taken(ctx, argv[1]) &&
+            cmd_load_data(ctx, argv[1], only, &insert.wish, NULL) == BLOOM_OK)
+            return reply_ok(ctx); /* a BF.LOAD in disguise: see cmd_load.c */
+    }
+    return add_many(ctx, argv[1], &insert, items, n);
+}

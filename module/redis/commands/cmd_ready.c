@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
+#include "commands/args.h"
+#include "commands/commands.h"
+#include "commands/reply.h"
+#include "commands/vouch.h"
+#include "keys/change.h"
+#include "keys/find.h"
+#include "links/announce.h"
+#include "links/answer.h"
+#include "links/node.h"
+#include "links/replicate.h"
+#include "links/upstream.h"
+
+/* Why nobody can vouch for it. What a master says is so. */
+static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
+    if (!f) return BLOOM_NOT_FOUND;
+    if (upstream_sent(ctx)) return BLOOM_OK;
+    if (chain_is_partial(f->live)) return BLOOM_PARTIAL;
+    bool declared = renew && f->standing.state == STATE_READY; /* an empty table */
+    return chain_items(f->live) == 0 && !declared ? BLOOM_EMPTY : BLOOM_OK;
+}
+
+/* BF.READY key [EX seconds | PXAT ms] [XX]
+ * Every item that should be in the filter is. With XX only if that has been said, and is
+ * not in doubt: else nil. */
+int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc < 2) return reply_wrong_arity(ctx);
+
+    struct vow vow;
+    struct filter *f;
+    if (!args_read_vow(ctx, argv, argc, 2, true, &vow))
+        return REDISMODULE_OK;                                   /* It replied. */
+    if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    enum bloom_status flaw = flaw_of(ctx, f, vow.renew);
+    if (flaw < 0) return reply_refusal(ctx, argv[1], flaw);
+    if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
+
+    if (!vouch_is_meant(f->live, &vow)) {
+        upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
+        return reply_ok(ctx);
+    }
+
+    change_begin(f);
+    vouch_for(ctx, argv[1], f, &vow);
+    replicate_ready(ctx, argv[1], f);
+    change_end(ctx, argv[1], f);
+    announce(ctx, argv[1], "bf.ready");
+    return reply_ok(ctx);
+}
+
+/* BF.LOADING key
+ * The red button: nothing is denied until the next BF.READY, and a rebuild has to start
+ * again. */
+int cmd_loading(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2) return reply_wrong_arity(ctx);
+
+    struct filter *f;
+    if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
+    if (vouch_alarm(ctx, argv[1], f)) announce(ctx, argv[1], "bf.loading");
+    return reply_ok(ctx);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "links/adrift.h"
+
+#include "commands/commands.h"
+#include "commands/reply.h"
+#include "links/node.h"
+#include "links/replicate.h"
+#include "links/upstream.h"
+
+static bool adrift, noted; /* now; in the file, as far as this process wrote it */
+static bool started;       /* from a file that ends adrift, which is to be noted */
+static bool due;           /* a note is */
+static bool file_adrift;   /* what the file that is loaded said last */
+
+/* Without an AOF a note would only count as a change of the data. */
+static bool has_aof(RedisModuleCtx *ctx) {
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
+    bool has = RedisModule_ServerInfoGetFieldUnsigned(info, "aof_enabled", NULL) == 1;
+    RedisModule_FreeServerInfo(ctx, info);
+    return has;
+}
+
+static void write_notes(RedisModuleCtx *ctx) {
+    due = false;
+    if (!has_aof(ctx)) return;
+    if (started) replicate_adrift(ctx, "2");
+    started = false;
+    if (noted != adrift) replicate_adrift(ctx, adrift ? "1" : "0");
+    noted = adrift;
+}
+
+static void write_soon(RedisModuleCtx *ctx) {
+    static struct replicate_later later = {write_notes};
+    if (!due) replicate_later(ctx, &later);
+    due = true;
+}
+
+void adrift_set(RedisModuleCtx *ctx, bool is_adrift) {
+    adrift = is_adrift;
+    if (adrift != noted) write_soon(ctx);
+}
+
+bool adrift_now(void) {
+    return adrift;
+}
+
+void adrift_loading(void) {
+    adrift = noted = started = file_adrift = false;
+}
+
+bool adrift_loaded(RedisModuleCtx *ctx) {
+    started = file_adrift;
+    if (started) write_soon(ctx);
+    return started;
+}
+
+/* BF.ADRIFT 0 | 1 | 2
+ * From an AOF: what is noted there. */
+int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    if (argc != 2) return reply_wrong_arity(ctx);
+    if (!upstream_sent(ctx))
+        return reply_error(ctx, "ERR only an append-only file says this");
+    char what = RedisModule_StringPtrLen(argv[1], NULL)[0];
+    file_adrift = what == '1';
+    if (what == '2') node_came_from_old_file();
+    return reply_ok(ctx);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "links/node.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "keys/diary.h"
+#include "links/adrift.h"
+#include "links/beat.h"
+#include "links/replicate.h"
+#include "links/trust.h"
+#include "watch/arrivals.h"
+#include "watch/losses.h"
+#include "watch/stats.h"
+
+struct node node;
+
+#define TICK_MS 1000
+
+static unsigned savings; /* under way in this process */
+
+static void begin_era(struct era what) {
+    if (!what.restarts && !what.failovers && !what.restores) return;
+    node.era.restarts += what.restarts;
+    node.era.failovers += what.failovers;
+    node.era.restores += what.restores;
+    stats_era_ended();
+}
+
+void node_promoted_upstream(void) {
+    begin_era((struct era){.failovers = 1});
+}
+
+void node_came_from_old_file(void) {
+    begin_era((struct era){.restores = 1});
+}
+
+/* ---- role ---- */
+
+static bool has_master; /* the server knows its master's address */
+
+bool node_link_is_up(void) {
+    return RedisModule_GetContextFlags(server.ctx) &
+           REDISMODULE_CTX_FLAGS_REPLICA_IS_ONLINE;
+}
+
+static void become(RedisModuleCtx *ctx, bool replica) {
+    bool was_replica = node.replica;
+    node.replica = replica;
+    losses_follow(replica);
+    if (replica != was_replica) adrift_set(ctx, replica && !node_link_is_up());
+    if (replica || !was_replica) return;
+    begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});
+    replicate_promotion(ctx);
+}
+
+/* After its start a replica in a cluster has no master's address for some time; for good,
+ * if the cluster has none. The server takes it for a master meanwhile, the cluster
+ * doesn't. */
+static bool is_replica_in_cluster(RedisModuleCtx *ctx) {
+    char id[REDISMODULE_NODE_ID_LEN + 1] = "";
+    int flags = 0;
+    const char *own = RedisModule_GetMyClusterID();
+    if (!own) return false;
+    memcpy(id, own, REDISMODULE_NODE_ID_LEN); /* which has no end of its own */
+    return RedisModule_GetClusterNodeInfo(ctx, id, NULL, NULL, NULL, &flags) ==
+               REDISMODULE_OK &&
+           flags & REDISMODULE_NODE_SLAVE;
+}
+
+static void look_at_role(RedisModuleCtx *ctx) {
+    bool replica = has_master || is_replica_in_cluster(ctx);
+    if (replica != node.replica) become(ctx, replica);
+}
+
+static void on_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t role,
+                    void *data) {
+    (void)event;
+    (void)data;
+    has_master = role == REDISMODULE_EVENT_REPLROLECHANGED_NOW_REPLICA;
+    become(ctx, has_master);
+}
+
+static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,
+                    void *data) {
+    (void)event;
+    (void)data;
+    bool up = link == REDISMODULE_SUBEVENT_MASTER_LINK_UP;
+    beat_link_changed(up);
+    adrift_set(ctx, node.replica && !up);
+}
+
+static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t change,
+                       void *data) {
+    (void)event;
+    (void)data;
+    if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry(ctx);
+}
+
+/* Not in the 7.0 header: Redis 8.4 tells of slots that it moves by itself. */
+#define EVENT_SLOT_MIGRATION     18
+#define SUBEVENT_MIGRATE_STARTED 3
+#define SUBEVENT_MIGRATE_FAILED  4
+#define SUBEVENT_MIGRATE_ENDED   5
+
+static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                         void *data) {
+    (void)event;
+    (void)data;
+    if (what == SUBEVENT_MIGRATE_STARTED) beat_moving(ctx, true);
+    if (what == SUBEVENT_MIGRATE_FAILED || what == SUBEVENT_MIGRATE_ENDED)
+        beat_moving(ctx, false);
+}
+
+/* ---- loading ---- */
+
+static bool from_master; /* the loading that is under way */
+
+static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                       void *data) {
+    (void)event;
+    (void)data;
+    losses_loading(what != REDISMODULE_SUBEVENT_LOADING_ENDED &&
+                   what != REDISMODULE_SUBEVENT_LOADING_FAILED);
+    switch (what) {
+    case REDISMODULE_SUBEVENT_LOADING_RDB_START:
+    case REDISMODULE_SUBEVENT_LOADING_AOF_START:
+    case REDISMODULE_SUBEVENT_LOADING_REPL_START:
+        from_master = what == REDISMODULE_SUBEVENT_LOADING_REPL_START;
+        arrivals_begin();
+        look_at_role(ctx);
+        beat_loading();
+        adrift_loading();
+        break;
+    case REDISMODULE_SUBEVENT_LOADING_ENDED:
+        if (from_master) {
+            trust_synced();
+            break;
+        }
+        begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
+        adrift_set(ctx, node.replica && !node_link_is_up());
+        arrivals_tell(ctx);
+        break;
+    }
+}
+
+void node_arrived(const RedisModuleString *name, struct filter *f, bool restored) {
+    shield_arrive(&f->standing, clock_now(), node.era);
+    if (restored) shield_dumped(&f->standing, f->next);
+    diary_of(f)->rebuild_heard = clock_steady_ms();
+    arrivals_saw(name, f);
+}
+
+/* ---- saving ---- */
+
+/* Told of in the process that saves, which may be a child. */
+static void on_saving(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                      void *data) {
+    (void)ctx;
+    (void)event;
+    (void)data;
+    bool ended = what == REDISMODULE_SUBEVENT_PERSISTENCE_ENDED ||
+                 what == REDISMODULE_SUBEVENT_PERSISTENCE_FAILED;
+    if (!ended)
+        savings++;
+    else if (savings > 0)
+        savings--;
+}
+
+bool node_is_saving(void) {
+    return savings > 0;
+}
+
+/* ---- the beginning ---- */
+
+static void on_tick(RedisModuleCtx *ctx, void *data) {
+    (void)data;
+    look_at_role(ctx);
+    beat_tick(ctx);
+    trust_tick(ctx);
+    losses_tell(ctx);
+    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
+}
+
+int node_register(RedisModuleCtx *ctx) {
+    has_master = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+    look_at_role(ctx);
+    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
+    const struct {
+        RedisModuleEvent event;
+        RedisModuleEventCallback on;
+    } events[] = {
+        {RedisModuleEvent_Loading, on_loading},
+        {RedisModuleEvent_ReplicationRoleChanged, on_role},
+        {RedisModuleEvent_MasterLinkChange, on_link},
+        {RedisModuleEvent_ReplicaChange, on_replica},
+        {RedisModuleEvent_Persistence, on_saving},
+    };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (RedisModule_SubscribeToServerEvent(ctx, events[i].event, events[i].on) !=
+            REDISMODULE_OK)
+            return REDISMODULE_ERR;
+    RedisModuleEvent migration = {EVENT_SLOT_MIGRATION, 1};
+    if (server.tells_of_slots)
+        RedisModule_SubscribeToServerEvent(ctx, migration, on_migration);
+    return REDISMODULE_OK;
+}

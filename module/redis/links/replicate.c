@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "links/replicate.h"
+
+#include "commands/args.h"
+#include "commands/vouch.h"
+#include "core/codec.h"
+#include "keys/type.h"
+#include "links/node.h"
+#include "links/upstream.h"
+#include "settings/settings.h"
+
+#define RECORD ((long long)CODEC_RECORD_ITERATOR)
+
+/* A promotion that nobody has been told of yet. */
+static bool promotion_untold;
+
+static void tell_promotion(RedisModuleCtx *ctx) {
+    if (!promotion_untold) return;
+    promotion_untold = false;
+    if (!node.replica) RedisModule_Replicate(ctx, "BF.PROMOTED", "");
+}
+
+/* Everything goes through one of these two, so that a promotion goes first. */
+#define SEND(ctx, ...) (tell_promotion(ctx), RedisModule_Replicate(ctx, __VA_ARGS__))
+
+void replicate_as_it_came(RedisModuleCtx *ctx) {
+    tell_promotion(ctx);
+    RedisModule_ReplicateVerbatim(ctx);
+}
+
+/* ---- from timers ---- */
+
+#define PAUSED_MS 1
+
+static void send_or_wait(RedisModuleCtx *ctx, void *data) {
+    if (server_is_paused())
+        RedisModule_CreateTimer(ctx, PAUSED_MS, send_or_wait, data);
+    else
+        ((struct replicate_later *)data)->send(ctx);
+}
+
+void replicate_later(RedisModuleCtx *ctx, struct replicate_later *what) {
+    RedisModule_CreateTimer(ctx, 0, send_or_wait, what);
+}
+
+void replicate_promotion(RedisModuleCtx *ctx) {
+    static struct replicate_later later = {tell_promotion};
+    if (!promotion_untold) replicate_later(ctx, &later);
+    promotion_untold = true;
+}
+
+/* The context of no command. In one that has its own, 6.0 wraps what is sent in a MULTI,
+ * which goes into the AOF whatever the rest does. */
+static RedisModuleCtx *quiet(RedisModuleCtx *ctx) {
+    return server.ctx ? server.ctx : ctx;
+}
+
+void replicate_beat(RedisModuleCtx *ctx, long long ms, RedisModuleString **ends, size_t n) {
+    if (n > 0)
+        SEND(quiet(ctx), "BF.BEAT", "Alv", ms, ends, n);
+    else
+        SEND(quiet(ctx), "BF.BEAT", "Alc", ms, "-");
+}
+
+void replicate_adrift(RedisModuleCtx *ctx, const char *what) {
+    SEND(quiet(ctx), "BF.ADRIFT", "Rc", what);
+}
+
+/* ---- effects ---- */
+
+void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
+                        const struct filter *f) {
+    size_t length;
+    unsigned char *header = type_header(f, CODEC_BORN, &length);
+    SEND(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
+    RedisModule_Free(header);
+}
+
+void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
+                      const struct chain *c) {
+    unsigned char growth[CODEC_GROWTH_LENGTH];
+    codec_write_growth(c, c == f->next ? CODEC_NEXT : CODEC_LIVE, growth);
+    SEND(ctx, "BF.LOADCHUNK", "slb", name, RECORD, growth, sizeof growth);
+}
+
+static void replicate_some(RedisModuleCtx *ctx, RedisModuleString *name,
+                           RedisModuleString **items, const uint8_t *changed, size_t n,
+                           size_t nchanged) {
+    RedisModuleString **some = RedisModule_Alloc(nchanged * sizeof *some);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (changed[i]) some[kept++] = items[i];
+    SEND(ctx, kept == 1 ? "BF.ADD" : "BF.MADD", "sv", name, some, kept);
+    RedisModule_Free(some);
+}
+
+size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
+                       RedisModuleString **items, const uint8_t *changed, size_t n,
+                       bool all, bool as_it_is) {
+    size_t nchanged = 0;
+    for (size_t i = 0; i < n; i++)
+        nchanged += changed[i];
+
+    if (n == 0 || (nchanged == 0 && !all)) return nchanged;
+    if (nchanged < n && !all)
+        replicate_some(ctx, name, items, changed, n, nchanged);
+    else if (as_it_is)
+        replicate_as_it_came(ctx);
+    else
+        SEND(ctx, n == 1 ? "BF.ADD" : "BF.MADD", "sv", name, items, n);
+    return nchanged;
+}
+
+/* Of a part that has no AT, an item "AT" goes alone: with what follows it would be one. */
+void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
+                    long long at, RedisModuleString **items, size_t n, bool as_it_is) {
+    if (as_it_is) {
+        replicate_as_it_came(ctx);
+    } else if (at != REPLICATE_NO_AT) {
+        SEND(ctx, "BF.REBUILD", "scsclv", name, "LOAD", token, "AT", at, items, n);
+    } else {
+        for (; n > 1 && args_is_word(*items, "AT"); items++, n--)
+            SEND(ctx, "BF.REBUILD", "scss", name, "LOAD", token, *items);
+        SEND(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
+    }
+}
+
+void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f) {
+    long long since = f->standing.vouched_at, lease = f->standing.lease;
+    char of[VOUCH_NAME_MAX];
+    vouch_name(f, of);
+    if (lease)
+        SEND(ctx, "BF.READY", "sclclcc", name, "PXAT", lease, "SINCE", since, "OF", of);
+    else
+        SEND(ctx, "BF.READY", "sclcc", name, "SINCE", since, "OF", of);
+}
+
+void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
+                      RedisModuleString *token, const struct filter *f) {
+    const struct standing *s = &f->standing;
+    char of[VOUCH_NAME_MAX];
+    vouch_name(f, of);
+    long long since = s->vouched_at, lease = s->lease;
+    long long count = replicated_count(s);
+    if (lease)
+        SEND(ctx, "BF.REBUILD", "scslclclcc", name, "COMMIT", token, count, "PXAT", lease,
+             "SINCE", since, "OF", of);
+    else
+        SEND(ctx, "BF.REBUILD", "scslclcc", name, "COMMIT", token, count, "SINCE", since,
+             "OF", of);
+}
+
+void replicate_alarm(RedisModuleCtx *ctx, RedisModuleString *name) {
+    SEND(ctx, "BF.LOADING", "s", name);
+}
+
+void replicate_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
+                         RedisModuleString *data) {
+    SEND(ctx, "BF.LOAD", "ss", name, data);
+}
+
+bool replicate_sends_all(RedisModuleCtx *ctx, const struct filter *f) {
+    return f->standing.state != STATE_PLAIN &&
+           settings.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA) &&
+           !upstream_sent(ctx);
+}
+
+void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
+                     const struct filter *f) {
+    struct filter next = {.live = f->next};
+    size_t length;
+    unsigned char *header = type_header(&next, CODEC_BORN, &length);
+    SEND(ctx, "BF.REBUILD", "scclb", name, "START", token,
+         (long long)f->standing.rebuild_start, header, length);
+    RedisModule_Free(header);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/eviction.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Asking for the policy costs more than vouching does, and leases are renewed often. */
+#define LOOK_EVERY_MS 10000
+
+static bool has_time_to_live(RedisModuleCtx *ctx, RedisModuleString *name) {
+    int mode = REDISMODULE_READ | REDISMODULE_WRITE | REDISMODULE_OPEN_KEY_NOTOUCH;
+    RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
+    bool has = RedisModule_GetExpire(key) != REDISMODULE_NO_EXPIRE;
+    RedisModule_CloseKey(key);
+    return has;
+}
+
+static void read_policy(RedisModuleCtx *ctx, char policy[32]) {
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
+    const char *text = RedisModule_ServerInfoGetFieldC(info, "maxmemory_policy");
+    snprintf(policy, 32, "%s", text ? text : "");
+    RedisModule_FreeServerInfo(ctx, info);
+}
+
+void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name) {
+    static char warned[32]; /* the policy that the last warning was about */
+    static int64_t looked;
+    char policy[sizeof warned];
+    int64_t now = RedisModule_Milliseconds();
+    if (!(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_EVICT)) return;
+    if (looked && now - looked < LOOK_EVERY_MS && warned[0]) return;
+    looked = now;
+    read_policy(ctx, policy);
+    bool at_risk = strncmp(policy, "allkeys-", 8) == 0 || has_time_to_live(ctx, name);
+    if (!at_risk || strcmp(policy, warned) == 0) return;
+    strcpy(warned, policy);
+    char shown[SHOWN_MAX + 1];
+    RedisModule_Log(
+        ctx, "warning",
+        "The filter %s is ready, and maxmemory-policy %s may evict it: then the "
+        "database gets every question. Give filters a server of their own, or "
+        "a policy volatile-* and no time to live.",
+        server_printable(name, shown), policy);
+}

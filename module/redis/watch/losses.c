@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/losses.h"
+
+#include <string.h>
+
+#include "keys/diary.h"
+#include "keys/memory.h"
+#include "watch/arrivals.h"
+#include "watch/stats.h"
+
+/* Taken away includes what was evicted or expired. */
+static counter flushed, taken_away, evicted, expired;
+
+/* The name of the ready filter that was unlinked last, as a hash: what is told next is
+ * told of it, or is about a key of another type. Good enough for counting. */
+static uint64_t last;
+
+static bool counts;
+
+/* Flushes that count, from 1 on: a filter that is freed in the era in which it came was not
+ * flushed. DEBUG RELOAD flushes what it has saved: on Valkey 9 while it loads, where none
+ * counts. Else it flushes before that, so a flush is settled when its command has ended,
+ * and until then what this thread frees, and the era, can be taken back. */
+static counter unsettled_frees;
+static bool unsettled, loading;
+
+/* Frees on other threads look at both. */
+static _Atomic uint32_t flush = 1;
+static _Atomic bool is_replica;
+
+/* What was lost first since the log was told, or NULL: of what was unlinked, and of what
+ * was flushed. Freed by the one who takes it out. */
+static _Atomic(char *) unlinked_name, flushed_name;
+
+static struct losses told; /* to the log */
+
+static uint64_t hash_of(RedisModuleString *name) {
+    static const struct secret none;
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(name, &length);
+    return siphash13(&none, bytes, length) | 1;
+}
+
+static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
+                   RedisModuleString *name) {
+    (void)ctx;
+    (void)event;
+    if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
+    stats_count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
+    last = 0;
+    return REDISMODULE_OK;
+}
+
+/* Listening costs something for each event of any key, so it begins with the first ready
+ * filter that is unlinked: the event comes after that. */
+static void listen(void) {
+    static bool listening;
+    if (!listening)
+        RedisModule_SubscribeToKeyspaceEvents(
+            server.ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
+    listening = true;
+}
+
+void losses_named(const RedisModuleString *name, struct filter *f) {
+    char shown[SHOWN_MAX + 1];
+    char **own = &diary_of(f)->name;
+    if (!counts || !name || f->standing.state != STATE_READY) return;
+    server_printable((RedisModuleString *)name, shown);
+    if (*own && strcmp(*own, shown) == 0) return;
+    RedisModule_Free(*own);
+    *own = RedisModule_Strdup(shown);
+}
+
+void losses_came(const RedisModuleString *name, struct filter *f) {
+    diary_of(f)->came = atomic_load(&flush);
+    losses_named(name, f);
+}
+
+void losses_unlinked(RedisModuleString *name, struct filter *f) {
+    diary_of(f)->unlinked = atomic_load(&flush);
+    losses_named(name, f);
+    arrivals_gone(f);
+    last = f->standing.state == STATE_READY ? hash_of(name) : 0;
+    if (last) listen();
+}
+
+/* Gives the name away, unless there is one. */
+static void keep_first(_Atomic(char *) *first, struct diary *diary) {
+    char *none = NULL;
+    if (diary->name && atomic_compare_exchange_strong(first, &none, diary->name))
+        diary->name = NULL;
+}
+
+static void forget(_Atomic(char *) *first) {
+    RedisModule_Free(atomic_exchange(first, NULL));
+}
+
+static void count_free(struct diary *diary) {
+    uint32_t now = atomic_load(&flush);
+    if (diary->unlinked == now) {
+        atomic_fetch_add(&taken_away, 1);
+        keep_first(&unlinked_name, diary);
+    } else if (diary->came != now && !atomic_load(&is_replica)) {
+        atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
+        keep_first(&flushed_name, diary);
+    }
+}
+
+void losses_freed(struct filter *f) {
+    struct diary *diary = diary_of(f);
+    if (counts && f->standing.state == STATE_READY) count_free(diary);
+    RedisModule_Free(diary->name);
+    diary->name = NULL;
+}
+
+void losses_follow(bool replica) {
+    atomic_store(&is_replica, replica);
+}
+
+static void settle(void) {
+    atomic_fetch_add(&flushed, atomic_exchange(&unsettled_frees, 0));
+    unsettled = false;
+}
+
+static void on_timer(RedisModuleCtx *ctx, void *data) {
+    (void)ctx;
+    (void)data;
+    settle();
+}
+
+static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                     void *data) {
+    (void)event;
+    (void)data;
+    if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) arrivals_flushed();
+    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || loading) return;
+    settle();
+    atomic_fetch_add(&flush, 1);
+    unsettled = true;
+    RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
+}
+
+/* What an AOF takes away on the way is old news. */
+void losses_loading(bool begins) {
+    loading = begins;
+    if (!begins) {
+        told = losses_so_far();
+        forget(&unlinked_name);
+    }
+    if (!begins || !unsettled) return;
+    atomic_store(&unsettled_frees, 0);
+    forget(&flushed_name);
+    atomic_fetch_sub(&flush, 1);
+    unsettled = false;
+}
+
+/* A filter may be freed later than it was told of. */
+struct losses losses_so_far(void) {
+    struct losses lost = {
+        .evicted = atomic_load(&evicted),
+        .expired = atomic_load(&expired),
+        .flushed = atomic_load(&flushed) + atomic_load(&unsettled_frees),
+    };
+    uint64_t all = atomic_load(&taken_away), known = lost.evicted + lost.expired;
+    lost.deleted = all > known ? all - known : 0;
+    return lost;
+}
+
+/* ---- the log ---- */
+
+static uint64_t more(uint64_t now, uint64_t before) {
+    return now > before ? now - before : 0;
+}
+
+static void tell_of_one(RedisModuleCtx *ctx, const struct losses *lost, const char *name) {
+    const char *how = lost->evicted   ? "was evicted"
+                      : lost->expired ? "has expired"
+                      : lost->deleted ? "was deleted"
+                                      : "was flushed";
+    RedisModule_Log(ctx, "warning",
+                    "The ready filter %s %s: the database gets its questions until there "
+                    "is a ready one again.",
+                    name, how);
+}
+
+static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_t n,
+                         const char *name) {
+    RedisModule_Log(
+        ctx, "warning",
+        "%llu ready filters are lost (%llu evicted, %llu expired, %llu deleted, "
+        "%llu flushed), %s among them: the database gets their questions until "
+        "there are ready ones again.",
+        (unsigned long long)n, (unsigned long long)lost->evicted,
+        (unsigned long long)lost->expired, (unsigned long long)lost->deleted,
+        (unsigned long long)lost->flushed, name);
+}
+
+void losses_tell(RedisModuleCtx *ctx) {
+    struct losses now = losses_so_far();
+    struct losses lost = {.evicted = more(now.evicted, told.evicted),
+                          .expired = more(now.expired, told.expired),
+                          .deleted = more(now.deleted, told.deleted),
+                          .flushed = more(now.flushed, told.flushed)};
+    uint64_t n = lost.evicted + lost.expired + lost.deleted + lost.flushed;
+    if (n == 0) return;
+    char *unlinked = atomic_exchange(&unlinked_name, NULL);
+    char *by_flush = atomic_exchange(&flushed_name, NULL);
+    const char *name = unlinked ? unlinked : by_flush ? by_flush : "of an unknown name";
+    told = now;
+    if (n == 1)
+        tell_of_one(ctx, &lost, name);
+    else
+        tell_of_many(ctx, &lost, n, name);
+    RedisModule_Free(unlinked);
+    RedisModule_Free(by_flush);
+}
+
+int losses_register(RedisModuleCtx *ctx) {
+    counts = server.knows_unlink;
+    return RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_FlushDB, on_flush);
+}
