@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rebuild.h - the steps of BF.REBUILD, which stand in a table in cmd_rebuild.c.
+ *
+ *     rebuild_start.c    START, from a client or a master
+ *     rebuild_feed.c     LOAD and CHECK
+ *     rebuild_end.c      COMMIT and ABORT */
+#ifndef BULWARK_REBUILD_H
+#define BULWARK_REBUILD_H
+
+#include "core/filter.h"
+#include "server.h"
+
+#define REBUILD_TOKEN_DIGITS 16
+
+/* One call of BF.REBUILD. */
+struct rebuild {
+    RedisModuleCtx *ctx;
+    RedisModuleString **argv;
+    int argc;
+    RedisModuleString *name;
+    struct filter *f;          /* NULL: no such key */
+    RedisModuleString *header; /* of a START from a master, else NULL */
+    const char *syntax;        /* of the step */
+    bool from_upstream;
+};
+
+/* Each replies, and returns REDISMODULE_OK. */
+int rebuild_start(struct rebuild *r);
+int rebuild_feed(struct rebuild *r);
+int rebuild_check(struct rebuild *r);
+int rebuild_commit(struct rebuild *r);
+int rebuild_give_up(struct rebuild *r);
+
+/* The token that the text is, or 0 if it isn't one. */
+uint64_t rebuild_token(RedisModuleString *text);
+
+/* May the rebuild with the token in argv[3] go on? What the master did goes on. */
+enum bloom_status rebuild_resume(const struct rebuild *r);
+
+/* Puts a chain, or NULL, in the place of the next generation. */
+void rebuild_set_next(struct filter *f, struct chain *next);
+
+/* Two errors: the step's syntax, and how many items have come. */
+int rebuild_refuse_arity(const struct rebuild *r);
+int rebuild_refuse_count(const struct rebuild *r, uint64_t count);
+
+#endif
