@@ -8,16 +8,16 @@
  *     kind.h     how an item becomes bits: one table of functions a family
  *     sizing.h   how large a layer of the native kind must be
  *     real.h     logarithms and powers that are the same on every machine
- *     estimate.h how often a chain errs as it is
+ *     estimate.h how often a chain errs at present
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
- *     kinds/     a folder for each kind; those of other products have that product's
- *                forms as bytes: redisbloom/redisbloom_codec.h, valkeybloom/...
- *     memory.h   the allocator that its user hands in
+ *     kinds/     one folder a kind; the kinds of other products also read and write
+ *                that product's bytes: redisbloom/redisbloom_codec.h, valkeybloom/...
+ *     memory.h   the allocator that the user hands in
  *     status.h   what a call can say
  *
- * A filter for a million items with one error in a thousand. my_random() must be a
- * source that nobody can guess.
+ * A filter for a million items with one error in a thousand. my_random() must be a source
+ * that nobody can predict.
  *
  *     struct chain_spec spec = {
  *         .kind = &kind_lines,

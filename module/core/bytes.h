@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bytes.h - numbers in memory, lowest byte first, at any address.
  *
- * Bit arrays and stored forms are the same bytes on every machine: a
- * little-endian one reads them as they are, another one swaps. */
+ * Bit arrays and stored forms are the same bytes on every machine. A little-endian machine
+ * reads them as they are, a big-endian one swaps them. */
 #ifndef BLOOM_BYTES_H
 #define BLOOM_BYTES_H
 
@@ -56,7 +56,7 @@ static inline void store_u16(unsigned char *at, uint16_t v) {
     memcpy(at, &v, sizeof v);
 }
 
-/* How many bits are set. Plain x86-64 has no instruction for it, and gcc's builtin is a
+/* The number of bits set. Plain x86-64 has no instruction for it, and gcc's builtin is a
  * call there, three times as slow. */
 static inline unsigned ones_u64(uint64_t v) {
     v -= v >> 1 & UINT64_C(0x5555555555555555);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Items are hashed and their memory is prefetched in blocks of this many, a block
- * ahead: two blocks keep a processor's outstanding reads busy, and the lines of many
- * layers for them still fit into the first cache. */
+/* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
+ * Two blocks keep a processor's outstanding reads busy, and the lines of many layers for
+ * them still fit into the first cache. */
 #define BLOCK 16
 
 enum bloom_status chain_new(const struct chain_spec *spec,
@@ -76,7 +76,7 @@ refuse:
     return NULL;
 }
 
-/* Adds to a total; false if it would pass what totals may be. */
+/* Adds to a total. False if it would exceed CHAIN_TOTAL_MAX. */
 static bool add_up(uint64_t *total, uint64_t more) {
     if (more > CHAIN_TOTAL_MAX - *total) return false;
     *total += more;
@@ -154,7 +154,7 @@ enum bloom_status chain_grow(struct chain *c, const struct layer *plan) {
     return BLOOM_OK;
 }
 
-/* Hashes items, and asks for the memory that they lie in. */
+/* Hashes items, and prefetches the memory that they lie in. */
 static void look_ahead(const struct chain *c, const struct item *items, size_t n,
                        struct hashed *out) {
     c->kind->hash(c, items, n, out);
@@ -165,7 +165,7 @@ static size_t block_of(size_t left) {
     return left < BLOCK ? left : BLOCK;
 }
 
-/* While one block is dealt with, the memory for the next is on its way. */
+/* While one block is being asked for, the memory for the next is on its way. */
 void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe) {
     struct hashed hashed[2][BLOCK];
     if (n == 1) {
@@ -185,8 +185,8 @@ void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_
     }
 }
 
-/* Adds one item that was in no layer when it was last asked for. False if it needs
- * room that is not there. */
+/* Adds one item that was in no layer when it was last asked for. False if there is no room
+ * for it. */
 static bool add_one(struct chain *c, struct hashed item, uint8_t *added,
                     enum chain_full when_full) {
     struct layer *last = &c->layers[c->nlayers - 1];
@@ -211,7 +211,8 @@ static void add_many(struct chain *c, const struct hashed *items, size_t n,
     last->items += sum;
 }
 
-/* Whether n more items can go into the last layer without a look at its count. */
+/* Whether n more items fit into the last layer, so that its count needn't be checked for
+ * each. */
 static bool has_room(const struct chain *c, size_t n, enum chain_full when_full) {
     const struct layer *last = &c->layers[c->nlayers - 1];
     uint64_t limit = when_full == CHAIN_STOP ? last->capacity : CHAIN_ITEMS_MAX;
@@ -219,9 +220,9 @@ static bool has_room(const struct chain *c, size_t n, enum chain_full when_full)
     return last->items <= limit && n <= limit - last->items;
 }
 
-/* Adds a block in order; returns how many were dealt with. All layers are asked for
- * all items first: what is there stays there. With one layer that has room, setting
- * the bits tells at the same time whether they were set. */
+/* Adds a block in order. Returns how many items were dealt with. All layers are asked for
+ * all items first: an item that is there stays there. In a single layer with room, setting
+ * the bits also tells whether they were set before. */
 static size_t add_block(struct chain *c, const struct hashed *items, size_t n,
                         uint8_t *added, enum chain_full when_full) {
     uint8_t fresh[BLOCK] = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chain.h - layers that grow.
  *
- * A chain is a row of layers of one kind under one secret. Items
- * go to the last layer; when it is full, its user may add a larger one. A
- * question is put to all layers, the newest first.
+ * A chain is a row of layers of one kind under one secret. Items go to the last layer. When
+ * it is full, the user of the chain may add a larger one. A question is put to all layers,
+ * the newest first.
  *
  *     struct chain
  *     +------------+
@@ -21,12 +21,12 @@
  *     error_i    = (error - sum of the model errors of the layers before) * share(i)
  *     capacity_i = capacity_(i-1) * expansion
  *
- * and what rounding up to whole lines gives away comes back to the budget. (Errors that
- * fall from layer to layer, with a sum that is bounded: Almeida, Baquero, Preguica,
- * Hutchison, "Scalable Bloom Filters", 2007; there by a constant ratio, as in foreign
- * kinds.) Every layer is one more place to look: a chain of CHAIN_LONG layers, which only
- * a small expansion can make, doubles its total with each further one. Other kinds have
- * rules of their own (kinds/).
+ * and the error that rounding up to whole lines saves goes back to the budget. (Errors that
+ * fall from layer to layer, with a bounded sum: Almeida, Baquero, Preguica, Hutchison,
+ * "Scalable Bloom Filters", 2007; there by a constant ratio, as in foreign kinds.) Every
+ * layer is one more place to look. So a chain of CHAIN_LONG layers, which only a small
+ * expansion can make, doubles its total with each further layer. Other kinds have rules of
+ * their own (kinds/).
  *
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
@@ -42,9 +42,9 @@
  *     probes within CHAIN_LOOKUPS_MAX
  *   - missing <= the bytes of all layers
  *
- * Growing and limits. The chain never grows by itself: who uses it asks for a
- * plan, looks whether it can be afforded and is allowed, and carries it out. A
- * chain without layers is a chain about to get its first in the same way. */
+ * Growing and limits. The chain never grows by itself: its user asks for a plan, checks
+ * that it can be afforded and is allowed, and carries it out. A new chain has no layers and
+ * gets its first one in the same way. */
 #ifndef BLOOM_CHAIN_H
 #define BLOOM_CHAIN_H
 
@@ -60,12 +60,12 @@
 #define CHAIN_ITEMS_MAX     (UINT64_C(1) << 48) /* in a layer: counting stops there */
 #define CHAIN_LONG          64u                 /* layers */
 
-/* The places that a question may look at in all layers together: what growth can make.
- * RedisBloom, and valkey-bloom by its own ratio, halve the error with each layer, so each
- * has one hash more than the one before until no smaller rate is left: 1 + 2 + ... + 1075
- * = 578,350, and some more where a layer of few items has spare bits. A ratio nearer to 1
- * would make ever more layers; it ends here. Native chains stay far below: their layers
- * are few (layers_max), of four lines at most. */
+/* The most places that a question may look at in all layers together, set by what growth
+ * can make. RedisBloom halves the error with each layer, and valkey-bloom lowers it by its
+ * own ratio. So each layer has one hash more than the one before until no smaller rate is
+ * left: 1 + 2 + ... + 1075 = 578,350, and some more where a layer of few items has spare
+ * bits. A ratio nearer to 1 would make ever more layers; this limit stops it. Native chains
+ * stay far below: they have few layers (layers_max) of at most four lines. */
 #define CHAIN_LOOKUPS_MAX UINT64_C(600000)
 
 struct chain {
@@ -127,25 +127,25 @@ enum bloom_status chain_grow(struct chain *c, const struct layer *plan);
 void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe);
 
 enum chain_full {
-    CHAIN_STOP,  /* stop before an item that needs room which is not there */
+    CHAIN_STOP,  /* stop before an item for which there is no room */
     CHAIN_EXCEED /* put it into the last layer, over capacity */
 };
 
-/* Adds items in order. added[i] = 1 if item i changed a bit, 0 if it was
- * probably there already. Returns how many were dealt with: less than n only
- * with CHAIN_STOP, when the next item is not there and the last layer is full. */
+/* Adds items in order. added[i] = 1 if item i changed a bit, 0 if it was probably there
+ * already. Returns how many were dealt with: less than n only with CHAIN_STOP, if the next
+ * item is new and the last layer is full. */
 size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *added,
                  enum chain_full when_full);
 
-/* The growth that it was asked for: its expansion, but for kinds that keep it where the
- * filter never grows. */
+/* The growth that the chain was created with. It is the expansion, except for kinds that
+ * keep it even if the filter never grows. */
 uint32_t chain_growth(const struct chain *c);
 
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
 
-/* Whether some of it has not come yet: it denies nothing then. */
+/* True if some of its bytes have not come yet. The chain then denies nothing. */
 static inline bool chain_is_partial(const struct chain *c) {
     return c->missing > 0;
 }
@@ -153,7 +153,7 @@ static inline bool chain_is_partial(const struct chain *c) {
 /* Bytes of the joined arrays that are there. */
 uint64_t chain_present(const struct chain *c);
 
-/* What the chain takes: arrays and structs, without an allocator's slack. */
+/* The memory that the chain takes: arrays and structs, without the allocator's slack. */
 uint64_t chain_memory(const struct chain *c);
 
 /* The piece of the joined arrays from `offset` on that lies in one layer, or

@@ -15,8 +15,8 @@
 #define SECTION_LENGTH   8u
 #define SECTION_CRITICAL UINT32_C(0x80000000)
 
-/* Zeros are looked for in steps of a page. One chunk skips at most this many bytes
- * of them, which takes a millisecond or two to look at. */
+/* Zeros are searched in steps of a page. One chunk skips at most ZEROS_MAX bytes of zeros,
+ * a search of a millisecond or two. */
 #define ZERO_STEP 4096u
 #define ZEROS_MAX (UINT64_C(8) << 20)
 
@@ -115,7 +115,7 @@ void codec_write_header(const struct filter *f, enum codec_form form, unsigned c
 }
 
 static enum bloom_status read_layers(struct reader *in, uint32_t nlayers, struct chain *c) {
-    /* Bytes that are there bound what is taken: a short header can't ask for much. */
+    /* The bytes at hand bound the memory taken: a short header can't ask for much. */
     const unsigned char *at = nlayers > in->left / LAYER_LENGTH
                                   ? next_bytes(in, SIZE_MAX)
                                   : next_bytes(in, (size_t)nlayers * LAYER_LENGTH);
@@ -204,7 +204,7 @@ static enum bloom_status check_fixed(struct reader *in, const unsigned char *at)
     return BLOOM_OK;
 }
 
-/* A filter that is born has no items, and no bytes follow. */
+/* A filter flagged born has no items, and no bytes follow. */
 static enum bloom_status settle_born(struct reader *in, struct chain *c,
                                      uint64_t *follows) {
     if (chain_items(c) != 0) return corrupt(in, "it has items but all bits are zero");
@@ -263,7 +263,7 @@ enum bloom_status codec_read_header(const void *bytes, size_t length,
 
 /* ---- chunks ---- */
 
-/* How many zero bytes there are from the offset on, in whole steps of a layer. */
+/* The number of zero bytes from the offset on, in whole steps of a layer. */
 static uint64_t count_zeros(const struct chain *c, uint64_t offset, uint64_t end) {
     static const unsigned char zeros[ZERO_STEP];
     uint64_t start = offset, left;
@@ -334,8 +334,8 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
     *why = "its bytes are of more than one layer";
     if (in.left > room) return BLOOM_CORRUPT;
 
-    /* The bits that come are added to those that are there, which may be more: a
-     * chunk may come twice, and a replica may have taken adds in between. */
+    /* Incoming bits are added to those that are there, which may be more: a chunk may come
+     * twice, and a replica may have taken adds in between. */
     unsigned char fresh = 0;
     for (size_t i = 0; i < in.left; i++) {
         fresh |= in.at[i] & (unsigned char)~to[i];
@@ -365,7 +365,7 @@ enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
                                     const void *bytes, size_t length, struct layer *plan,
                                     const char **why) {
     const unsigned char *at = bytes;
-    *why = "it is no growth record";
+    *why = "it is not a growth record";
     if (length != CODEC_GROWTH_LENGTH || codec_record_type(bytes, length) != CODEC_GROWTH)
         return BLOOM_CORRUPT;
     *why = "it is of another filter, or another growth of this one";

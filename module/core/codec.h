@@ -4,7 +4,7 @@
  * A filter travels as one header and then chunks of its bit arrays. The same
  * records serve RDB, DUMP, SCANDUMP, the AOF and replication. All numbers are
  * little-endian, rates are IEEE doubles, and the bytes of the bit arrays are
- * those in memory (bytes.h). What the kind's own fields hold is said in each kind's folder
+ * those in memory (bytes.h). Each kind's folder says what the kind's own fields hold
  * (kinds/lines/lines.c: s and the model error of a layer).
  *
  *   header                               chain record (offset from its start)
@@ -51,14 +51,13 @@
  *   only partially loaded.
  * - The chunks of the next chain of a rebuild come after those of the live one.
  * - Identity and layer count in every chunk keep the chunks of native filters that were
- *   made apart, or before and after a growth, from being put together. What was
- *   restored from an older DUMP can't be told from what it was then.
+ *   made apart, or before and after a growth, from being combined. A filter restored from
+ *   an older DUMP can't be told from the filter as it was then.
  * - A reader refuses what it doesn't know: another version, a flag, a kind, a
  *   critical section. It ignores sections that are not critical, and
  *   a state it doesn't know denies nothing (shield.h).
  *
- * The readers take bytes that nobody has checked. What they accept has passed
- * chain_flaw(). */
+ * The readers take unchecked bytes. Whatever they accept has passed chain_flaw(). */
 #ifndef BLOOM_CODEC_H
 #define BLOOM_CODEC_H
 
@@ -67,8 +66,8 @@
 
 #include "filter.h"
 
-/* With BF.SCANDUMP and BF.LOADCHUNK a chunk has the iterator 1 + the offset after it,
- * and a record that is no chunk has this one. */
+/* In BF.SCANDUMP and BF.LOADCHUNK a chunk's iterator is 1 + the offset after it, and this
+ * is the iterator of a record that isn't a chunk. */
 #define CODEC_RECORD_ITERATOR 1
 
 #define CODEC_CHUNK_HEADER  40u
@@ -76,7 +75,7 @@
 
 enum codec_record { CODEC_NONE, CODEC_HEADER, CODEC_CHUNK, CODEC_GROWTH };
 
-/* What the bytes say they are, by their magic alone. */
+/* The type that the bytes claim to be. Checks the magic only. */
 enum codec_record codec_record_type(const void *bytes, size_t length);
 
 enum codec_form {
@@ -90,10 +89,10 @@ size_t codec_header_length(const struct filter *f, enum codec_form form);
 /* Writes codec_header_length() bytes. */
 void codec_write_header(const struct filter *f, enum codec_form form, unsigned char *out);
 
-/* Reads a header. The chains of *out have their layers, but those have no arrays yet
- * (see chain_take_arrays), so that the caller can first look at the sizes. They are
- * partial, with everything missing, unless the header was flagged born.
- * follows: how many bytes of the arrays of live and next the chunks will bring.
+/* Reads a header. The chains of *out have their layers, but no arrays yet (see
+ * chain_take_arrays), so that the caller can check the sizes first. They are partial, with
+ * everything missing, unless the header was flagged born. follows: how many bytes of the
+ * arrays of live and next the chunks will bring.
  *
  * Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and *why says
  * what is wrong. */
@@ -107,26 +106,27 @@ enum bloom_status codec_read_header(const void *bytes, size_t length,
 size_t codec_write_chunk(const struct chain *c, uint64_t offset, unsigned char *out,
                          size_t room, uint64_t *next);
 
-/* The offset after a chunk, as it says itself: nothing is checked. 0 if it is too
+/* The offset after a chunk, as the chunk itself says: nothing is checked. 0 if it is too
  * short to say. */
 uint64_t codec_chunk_end(const void *bytes, size_t length);
 
-/* Checks a chunk against the chain it should belong to, and sets its bits.
- * *next is the offset after it, and *changed tells whether it brought anything
- * that was not there. A chunk may come again or overlap, but may not leave a gap.
- * On BLOOM_CORRUPT nothing has changed, and *why says what is wrong. */
+/* Checks a chunk against the chain it should belong to, and sets its bits. *next is the
+ * offset after it, and *changed tells whether it brought anything new. A chunk may repeat
+ * or overlap what came before, but may not leave a gap. On BLOOM_CORRUPT nothing has
+ * changed, and *why says what is wrong. */
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
                                    uint64_t *next, bool *changed, const char **why);
 
-/* Which of a filter's chains has grown: foreign ones may have the same identity. */
+/* Which of a filter's chains has grown. The identity doesn't tell: two foreign chains may
+ * have the same one. */
 #define CODEC_LIVE 0u
 #define CODEC_NEXT 1u
 
-/* The record of a layer that was just added: the last one. */
+/* Writes the record of the layer that was just added, the last one. */
 void codec_write_growth(const struct chain *c, uint32_t which,
                         unsigned char out[CODEC_GROWTH_LENGTH]);
 
-/* Reads what chain_grow() needs to follow. Changes nothing. */
+/* Reads into *plan what chain_grow() needs to make the same layer. Changes nothing else. */
 enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
                                     const void *bytes, size_t length, struct layer *plan,
                                     const char **why);

@@ -5,8 +5,8 @@
 #include "real.h"
 #include "sizing.h"
 
-/* A page: lines that lie together cost less to read than lines that don't, and as many
- * of them say as much. */
+/* A page. Lines that lie together cost less to read than scattered ones, and the same
+ * number of them tells as much. */
 #define BLOCK 4096
 
 static uint64_t ones(const unsigned char *at, uint64_t bytes) {
@@ -18,14 +18,14 @@ static uint64_t ones(const unsigned char *at, uint64_t bytes) {
     return set;
 }
 
-/* Which bytes of an array are looked at. */
+/* The bytes of an array that are read. */
 struct sample {
     uint64_t blocks;
     uint64_t length;   /* of each */
     uint64_t distance; /* from the start of one to that of the next */
 };
 
-/* Blocks begin at lines and are whole lines, but for the one of a small array. */
+/* Blocks begin at lines and are whole lines, except the single block of a small array. */
 static struct sample sample_of(uint64_t bytes, uint64_t most) {
     if (bytes <= most) return (struct sample){1, bytes, bytes};
     uint64_t blocks = most < BLOCK ? 1 : most / BLOCK;
@@ -36,7 +36,7 @@ static struct sample sample_of(uint64_t bytes, uint64_t most) {
     };
 }
 
-/* Fewer than 8 bits, of old foreign layers. */
+/* For layers of fewer than 8 bits: old foreign ones. */
 static struct estimate estimate_byte(const struct layer *layer, uint64_t bits) {
     double fill = ones_u64(*layer->bits & ((1u << bits) - 1)) / (double)bits;
     return (struct estimate){real_power(fill, layer->probes), fill, bits, 1};
@@ -65,7 +65,7 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
     };
 }
 
-/* Not as 1 - (1 - a) * (1 - b): next to 1 the smallest errors would be lost. */
+/* Not computed as 1 - (1 - a) * (1 - b): the smallest errors would be lost next to 1. */
 static void join(struct estimate *all, struct estimate layer) {
     double before = (double)all->bits, more = (double)layer.bits;
     all->error += layer.error * (1 - all->error);

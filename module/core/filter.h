@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* filter.h - what one key holds: a chain, whether its word may be passed on, and during a
- * rebuild the chain that will take its place.
+/* filter.h - what one key holds: a chain, whether its answers may be passed on, and during
+ * a rebuild the chain that will replace it.
  *
  *     struct filter
  *     +----------+
@@ -8,14 +8,15 @@
  *     | live   --+--> the chain that questions are put to
  *     | next   --+--> the next generation while it is being filled, or NULL
  *     +----------+
- *     | own      |    what its user keeps with it (memory.h), zero at birth
+ *     | own      |    data of the core's user (memory.h), zero at birth
  *     +----------+    and not stored
  *
- * From the start of a rebuild on every add goes to both chains, so that the next one has
- * what came during the rebuild. An add is an effect if either changed; what the caller is
- * told is the live one's answer.
+ * During a rebuild every add goes to both chains, so that the next one has what came
+ * meanwhile. An add is an effect if either chain changed. The caller gets the answer of the
+ * live chain.
  *
- * A copy of the struct alone, to change and to write, has nothing of its user's in it. */
+ * A copy of the struct alone, made to be changed and written, doesn't include the user's
+ * data. */
 #ifndef BLOOM_FILTER_H
 #define BLOOM_FILTER_H
 
@@ -31,13 +32,13 @@ struct filter {
     struct chain *next;
 };
 
-/* What its user keeps with it: memory->own bytes. */
+/* The data that the core's user keeps with the filter: memory->own bytes. */
 static inline void *filter_own(const struct filter *f) {
     return (void *)(f + 1);
 }
 
-/* A filter around a chain, which it owns from then on, or NULL when there is no
- * memory: then the chain is still the caller's. */
+/* Makes a filter around a chain and takes ownership of the chain. NULL if there is no
+ * memory: the chain then still belongs to the caller. */
 struct filter *filter_new(struct chain *live);
 
 /* Frees the chains too. NULL is fine. */
@@ -46,16 +47,17 @@ void filter_free(struct filter *f);
 /* chain_take_arrays() for both chains. */
 enum bloom_status filter_take_arrays(struct filter *f);
 
-/* Frees all of it but the live chain, which it returns. */
+/* Frees everything except the live chain, and returns that. */
 struct chain *filter_release(struct filter *f);
 
-/* A filter of which nobody has said anything: neither vouched for nor in doubt. */
+/* True if the filter is plain: not loading, never vouched for, not in doubt, and without a
+ * trace of a rebuild. */
 bool filter_is_plain(const struct filter *f);
 
-/* The next generation becomes the live one; returns the old one, for the caller to free. */
+/* Makes the next generation the live one. Returns the old one, which the caller frees. */
 struct chain *filter_swap(struct filter *f);
 
-/* What the filter takes: arrays and structs, without an allocator's slack. */
+/* The memory that the filter takes: arrays and structs, without the allocator's slack. */
 uint64_t filter_memory(const struct filter *f);
 
 #endif

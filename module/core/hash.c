@@ -26,7 +26,8 @@ static inline void sip_word(struct sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* The rest of a message of which `before` bytes have gone in. */
+/* Hashes the rest of a message, after the first `before` bytes have gone in, and
+ * finishes. */
 static inline uint64_t sip_end(struct sip s, const void *bytes, size_t length,
                                uint64_t before) {
     const unsigned char *at = bytes;

@@ -40,13 +40,13 @@ static inline __m256i four_of(uint64_t word) {
     return _mm256_set1_epi64x((long long)word);
 }
 
-/* Put together in registers: a vector can't be read back from four narrow writes
- * before they have reached the cache. */
+/* Combined in registers: a vector can't be read back from four narrow writes before they
+ * have reached the cache. */
 static inline __m256i join(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return _mm256_set_epi64x((long long)d, (long long)c, (long long)b, (long long)a);
 }
 
-/* The last word of a message of which `at` is what fills no whole word. */
+/* The last word of a message. `at` points to the bytes that don't fill a whole word. */
 static inline uint64_t end_of(const unsigned char *at, const struct item *item) {
     return last_word(at, item->length, item->length);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* layer.h - one array of bits, of a size decided at birth.
  *
- * A layer knows neither what an item is nor where an item's bits lie: that is the
- * business of its kind (kind.h). It never grows: that is the chain's (chain.h).
+ * A layer doesn't know what an item is or where its bits lie: that is the business of its
+ * kind (kind.h). A layer never grows: growing is the business of the chain (chain.h).
  *
  *     struct layer
  *     +----------+
@@ -11,7 +11,7 @@
  *     | bytes    |    +--------+--------+--------+ - - +---------+
  *     | bits   --+--->| line 0 | line 1 | line 2 |     | line B-1|
  *     | ...      |    +--------+--------+--------+ - - +---------+
- *     +----------+    zero at birth, and never touched until an item comes:
+ *     +----------+    zero at birth, and not touched until an item comes:
  *                     the system hands out the pages as they are needed
  *
  * items > capacity is legal: such a layer is overfull, and answers with a

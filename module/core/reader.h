@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reader.h - bytes that nobody has checked, taken one piece after the other.
+/* reader.h - reads unchecked bytes, one piece after the other.
  *
- * A piece is handed out only if all of it is there, so what reads a stored form
- * can't leave it. A refusal comes with its reason. */
+ * A piece is handed out only if it is there as a whole, so the reader of a stored form
+ * can't run past its end. A refusal comes with its reason. */
 #ifndef BLOOM_READER_H
 #define BLOOM_READER_H
 

@@ -53,9 +53,9 @@ static struct twin twin_ratio(struct twin a, struct twin b) {
     return twin_of_sum(first, rest / b.high);
 }
 
-/* x = m * 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 artanh((m-1)/(m+1)). In twins,
- * so that what is rounded in the end is right to the last bit but for one number in
- * many millions: RedisBloom stores logarithms, and its filters are to come out alike. */
+/* x = m * 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 artanh((m-1)/(m+1)). Computed in
+ * twins, so that the final rounding is right to the last bit for all but one number in many
+ * millions: RedisBloom stores logarithms, and its filters must come out the same here. */
 double real_log(double x) {
     static const struct twin ln2 = {LN2, 2.319046813846299558e-17}, two = {2, 0};
     int exponent = 0;

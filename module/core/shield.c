@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shield.h"
 
-/* The stored bits of one of the two, and those of what its stamp has missed. */
+/* The stored doubt of the live chain or of the rebuild, plus the doubt from what its stamp
+ * has missed. */
 static uint16_t doubt_of(unsigned stored, struct era stamp, struct era era) {
     unsigned doubt = stored & DOUBT_ALL;
     if (stamp.restarts != era.restarts) doubt |= DOUBT_RESTART;
@@ -42,7 +43,7 @@ static int64_t minus(int64_t a, int64_t b) {
     return b < 0 ? INT64_MAX : INT64_MIN;
 }
 
-/* What was given before a clock was set back seems to be given later than now. */
+/* If the clock was set back after the lease was given, vouched_at is later than now. */
 static int64_t steady_end(const struct standing *s, struct moment now) {
     int64_t from = s->vouched_at > now.wall ? s->vouched_at : now.wall;
     return plus(now.steady, minus(s->lease, from));

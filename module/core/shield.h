@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shield.h - whether "absent" may be said: the state machine of a filter.
  *
- * A chain can tell "certainly never added to me" from "maybe". To pass the first on as
- * "there is no such row" takes somebody who knows that every row was added, and says so.
- * Until then, and from the moment on that this may have become untrue, the answer is
- * "unknown".
+ * A chain can tell "certainly never added to me" from "maybe". The first may be passed on
+ * as "there is no such row" only if somebody knows that every row was added, and has said
+ * so. Before that, and as soon as it may no longer be true, the answer is "unknown".
  *
  *     what happens               plain      loading    ready          ready, in doubt
  *     -------------------------  ---------  ---------  -------------  ---------------
@@ -28,10 +27,11 @@
  * left when it came, and no longer than it was given for. Once seen to have ended it has
  * ended, whatever the clocks say later: that is a doubt like the others.
  *
- * A rebuild has a standing of its own. The token names it: with a second chain there, the
- * rebuild under way; without, the one that the live chain came from, for a COMMIT that
- * comes twice. One that was under way when something happened is interrupted: whoever
- * fed it may have lost what it had sent, or not know of an add that was lost. */
+ * A rebuild has a standing of its own, named by the token. While there is a second chain,
+ * the token is that of the rebuild under way. Without one it is that of the rebuild that
+ * the live chain came from, for a COMMIT that comes twice. A rebuild that was under way
+ * when something happened is interrupted: the program that fed it may have lost what it had
+ * sent, or may not know of an add that was lost. */
 #ifndef BLOOM_SHIELD_H
 #define BLOOM_SHIELD_H
 
@@ -56,7 +56,7 @@ enum doubt {
     DOUBT_RESTORE =
         4,            /* it was dumped, or its file stopped, and restored some time later */
     DOUBT_ALARM = 8,  /* of a rebuild only: somebody lost an add after it began */
-    DOUBT_LEASE = 16, /* its lease was seen to have ended; bf-trust has no word for it */
+    DOUBT_LEASE = 16, /* its lease was seen to have ended; bf-trust can't trust this */
     DOUBT_ALL = 0xff,
 };
 #define DOUBT_REBUILD_SHIFT 8
@@ -64,8 +64,8 @@ enum doubt {
 /* Not stored, but trusted or not like the others: that a replica has it all. */
 #define TRUST_REPLICA 0x100u
 
-/* Why the answer for an item that is not there is not "absent". In the order in which
- * they are looked for. */
+/* Why the answer for an item that is not in the filter isn't "absent", in the order in
+ * which the causes are checked. */
 enum cause {
     CAUSE_NONE, /* it is "absent" */
     CAUSE_BYPASS,
@@ -88,22 +88,22 @@ struct moment {
     int64_t wall, steady;
 };
 
-/* How often this process has gone through it. */
+/* How often each of these happened to this process. */
 struct era {
     uint32_t restarts, failovers, restores;
 };
 
-/* Of the server, as it is. */
+/* The present state of the server. */
 struct circumstances {
     struct era era;
     bool bypass;    /* nothing is denied here */
     bool replica;   /* another node is the master */
-    bool link_down; /* and has not been heard of */
+    bool link_down; /* and this replica has not heard from it */
     uint16_t trust; /* doubts that the operator answers for, and TRUST_REPLICA */
 };
 
-/* The stored fields are in every form from the first version on, so that a filter keeps
- * them when it passes through an older one. */
+/* Every stored form has had these fields since the first version, so a filter keeps them
+ * when it passes through an older version. */
 struct standing {
     uint8_t state;             /* enum state, or a later version's */
     uint16_t doubt;            /* as it was stored: enum doubt, and the rebuild's */
@@ -124,7 +124,8 @@ struct standing {
 enum cause shield_unknown(const struct standing *s, bool partial,
                           const struct circumstances *here, struct moment now);
 
-/* Notes the end of a lease. True if this is the first that is seen of it. */
+/* Notes in the filter that its lease has ended. True if it was noted now, for the first
+ * time. */
 bool shield_see_lease(struct standing *s, struct moment now);
 
 /* Whether EXISTS may say 0: a plain filter does as RedisBloom's do. */
@@ -132,14 +133,15 @@ static inline bool shield_denies(enum cause cause) {
     return cause == CAUSE_NONE || cause == CAUSE_PLAIN;
 }
 
-/* Whether an add may be refused for want of room. Who vouched, or is about to, relies on
- * every add: then it goes in over capacity. */
+/* Whether an add may be refused because there is no room. Anyone who vouched for the
+ * filter, or is about to, relies on every add: such a filter takes the item over
+ * capacity. */
 static inline bool shield_may_refuse(const struct standing *s) {
     return s->state == STATE_PLAIN;
 }
 
-/* Whether somebody has vouched for it, as far as its state tells: one of a later version
- * may mean that. */
+/* Whether somebody has vouched for it, as far as its state tells. A state of a later
+ * version may mean that. */
 static inline bool shield_was_vouched_for(const struct standing *s) {
     return s->state != STATE_PLAIN && s->state != STATE_LOADING;
 }
@@ -147,40 +149,42 @@ static inline bool shield_was_vouched_for(const struct standing *s) {
 /* Doubt as it has to be stored: what was, and what has come since. */
 uint16_t shield_doubt(const struct standing *s, bool rebuilding, struct era era);
 
-/* A filter has come from bytes. */
+/* Fills in the unstored fields of a filter that was read from bytes. */
 void shield_arrive(struct standing *s, struct moment now, struct era era);
 
-/* It is a DUMP, or came from one. */
+/* Notes that the filter is being dumped, or was restored from a DUMP. */
 void shield_dumped(struct standing *s, bool rebuilding);
 
-/* Everything is in it, until the lease ends (0: no end). Since: when that was said, which
- * may be before it is heard. What was lost before an alarm has been added since, to a
- * rebuild too: that one may go on. */
+/* Vouches that everything is in the filter until the lease ends (0: no end). `since` is
+ * when that was said, which may be earlier than now. Anything that was lost before an alarm
+ * has been added since, to a rebuild too, so that the rebuild may go on. */
 void shield_vouch(struct standing *s, int64_t since, int64_t lease, struct moment now,
                   struct era era);
 
-/* Nothing is denied until somebody vouches, and who began to rebuild before doesn't know
- * enough for that. False if all that is so already. */
+/* From now on the filter denies nothing until somebody vouches for it. A rebuild that began
+ * before is interrupted: the program that feeds it may not know of the lost add. False if
+ * both are so already. */
 bool shield_alarm(struct standing *s, bool rebuilding);
 
-/* Whether it was vouched for in this era. */
+/* Whether the filter was vouched for in this era. */
 bool shield_is_current(const struct standing *s, struct era era);
 
-/* ---- rebuild: the caller has the second chain, or makes, swaps and frees it ---- */
+/* ---- rebuild: the caller makes, keeps, swaps and frees the second chain ---- */
 
 void shield_start(struct standing *s, uint64_t token, int64_t now, struct era era);
 
-/* May the one with this token go on? Refuses BLOOM_NO_REBUILD and BLOOM_INTERRUPTED. */
+/* Whether the rebuild with this token may go on. Refuses BLOOM_NO_REBUILD and
+ * BLOOM_INTERRUPTED. */
 enum bloom_status shield_resume(const struct standing *s, bool rebuilding, uint64_t token,
                                 const struct circumstances *here);
 
-/* Has the rebuild with this token been committed, and is it live? */
+/* Whether the rebuild with this token has been committed and is live. */
 static inline bool shield_was_committed(const struct standing *s, bool rebuilding,
                                         uint64_t token) {
     return !rebuilding && token != 0 && s->rebuild_token == token;
 }
 
-/* The rebuild takes over. Vouching is a step of its own. */
+/* Ends the rebuild as the live chain takes over. Doesn't vouch. */
 void shield_commit(struct standing *s);
 
 void shield_abort(struct standing *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sip.h - what both ways of computing SipHash begin and end with. Private to hash.c
- * and hash_avx2.c. The names are those of the paper: Aumasson, Bernstein, "SipHash: a fast
- * short-input PRF" (2012). */
+/* sip.h - the start and the last word of SipHash, shared by both implementations. Private
+ * to hash.c and hash_avx2.c. The names are those of the paper: Aumasson, Bernstein,
+ * "SipHash: a fast short-input PRF" (2012). */
 #ifndef BLOOM_SIP_H
 #define BLOOM_SIP_H
 
@@ -22,9 +22,9 @@ static inline struct sip sip_start(const struct secret *secret) {
     };
 }
 
-/* The last word: the bytes at `at` that fill no whole word, and on top the length of the
- * message modulo 256. Of `length` only the rest by 8 counts: that many bytes are read.
- * `message` is the length of all of it, with what went in before. */
+/* The last word: the bytes at `at` that don't fill a whole word, and in the top byte the
+ * length of the message modulo 256. Reads length % 8 bytes. `message` is the length of the
+ * whole message, including what was hashed before. */
 static inline uint64_t last_word(const unsigned char *at, size_t length, uint64_t message) {
     uint64_t word = message << 56;
     switch (length & 7) {

@@ -49,9 +49,9 @@ double sizing_error(const struct geometry *g, uint64_t items) {
     return real_power(sizing_line_error(g->sectors, load), g->probes) + hash_floor(items);
 }
 
-/* The load is bisected, not the number of lines: that would start with all
- * items in one line. 1024 is past any load that a rate below 1 allows to pay
- * for, 1e-3 is far below what the smallest rate needs. */
+/* The load is bisected, not the number of lines: that would start with all items in one
+ * line. 1024 is above any load that an error below 1 allows; 1e-3 is far below what the
+ * smallest rate needs. */
 double sizing_load(unsigned probes, unsigned sectors, double error) {
     double low = 1e-3, high = 1024;
     while (high - low > 1e-13 * low) {

@@ -11,15 +11,15 @@
  *
  * where n/2^64 is what a hash of 64 bits costs.
  *
- * Where this comes from. An item's bits in one cache line, the Poisson load that makes of
- * it, and several lines an item: Putze, Sanders, Singler, "Cache-, Hash- and
- * Space-Efficient Bloom Filters" (2007), on blocked and multi-blocked filters, where the
- * bits of a line are free. A bit in every sector instead: the split block filters of
- * Impala and Parquet, which have 8 words of 32 bits for it. With one bit a sector, j items
- * in a line leave a bit of it clear with (1 - s/512)^j, and the term of the sum follows.
- * What the sum gives is tested against its definition and against rates as measured.
+ * Sources. Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters"
+ * (2007), describe blocked and multi-blocked filters: an item's bits in one cache line, the
+ * Poisson load that results, and several lines an item. Their bits may be anywhere in a
+ * line. The split block filters of Impala and Parquet have one bit in every sector, with 8
+ * words of 32 bits. With one bit a sector, j items leave a given bit of a line clear with
+ * probability (1 - s/512)^j, and the term of the sum follows. Tests compare the sum with
+ * its definition and with measured rates.
  *
- * All of it is computed with real.h: two machines that are asked the same question give
+ * All of it is computed with real.h, so two machines that are asked the same question give
  * the same answer to the last bit. */
 #ifndef BLOOM_SIZING_H
 #define BLOOM_SIZING_H
@@ -30,8 +30,8 @@
 
 #define LINE_BYTES 64u
 
-/* The most lines an array can have, so that its bytes fit in 62 bits and a few
- * arrays can still be added up. */
+/* The most lines an array can have. Its bytes then fit in 62 bits, and a few arrays can
+ * still be added up. */
 #define SIZING_LINES_MAX (UINT64_C(1) << 56)
 
 struct geometry {
@@ -40,18 +40,18 @@ struct geometry {
     uint64_t lines;   /* B */
 };
 
-/* g_s(load): the share of lines that answer "maybe" to a stranger. */
+/* g_s(load): the share of lines that answer "maybe" for an item that was never added. */
 double sizing_line_error(unsigned sectors, double load);
 
-/* F: the expected error of a layer of this geometry that holds these items. */
+/* F: the expected error of a layer of this geometry that holds that many items. */
 double sizing_error(const struct geometry *g, uint64_t items);
 
 /* The largest load at which g_s(load)^probes stays at or under the error. */
 double sizing_load(unsigned probes, unsigned sectors, double error);
 
-/* The smallest geometry of the family that holds these items at that error.
- * Refuses BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items),
- * BLOOM_RATE_TOO_SMALL (under 4*items/2^64) and BLOOM_TOO_BIG. */
+/* The smallest geometry of the family that holds the items at that error. Refuses
+ * BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items), BLOOM_RATE_TOO_SMALL (under
+ * 4*items/2^64) and BLOOM_TOO_BIG. */
 enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out);
 
 #endif

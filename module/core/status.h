@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* status.h - what a call can say.
  *
- * Answers are >= 0 and refusals are < 0, so that a caller that only asks "did
- * it work?" tests the sign. A refused call changed nothing. The words that a
- * user reads for them are chosen in one place (redis/reply.c): the core knows no text
- * but the reasons of its validator. */
+ * Answers are >= 0 and refusals are < 0, so that a caller that only asks "did it work?"
+ * tests the sign. A refused call changed nothing. One place, redis/reply.c, chooses the
+ * words that a user reads for them. The core's only text is the reasons of its
+ * validator. */
 #ifndef BLOOM_STATUS_H
 #define BLOOM_STATUS_H
 
@@ -12,7 +12,7 @@ enum bloom_status {
     BLOOM_OK = 0,
 
     /* The core's. */
-    BLOOM_NO_MEMORY = -1,      /* the allocator said no */
+    BLOOM_NO_MEMORY = -1,      /* the allocator returned NULL */
     BLOOM_TOO_BIG = -2,        /* the sizes asked for do not fit in 64 bits */
     BLOOM_BAD_ERROR_RATE = -3, /* not a number between 0 and 1 */
     BLOOM_BAD_CAPACITY = -4,   /* not in [1, CHAIN_CAPACITY_MAX] */
@@ -20,18 +20,18 @@ enum bloom_status {
     BLOOM_CORRUPT = -6,        /* bytes that no version of this code wrote */
     BLOOM_FULL = -7,           /* at capacity, and it never grows */
     BLOOM_PARTIAL = -8,        /* not all of it has been loaded */
-    BLOOM_NO_REBUILD = -9,     /* none, or another one */
+    BLOOM_NO_REBUILD = -9,     /* none is under way, or another one is */
     BLOOM_INTERRUPTED = -10,   /* what was sent to the rebuild may be lost */
 
-    /* The server's side (redis/), which never come from the core. They are of the same
-     * type, so that a refusal passes through one variable and the compiler knows when
-     * one of either half has no words. */
+    /* The server's side (redis/); the core never returns these. They have the same type, so
+     * that a refusal passes through one variable and the compiler reports any value without
+     * words, from either half. */
     BLOOM_OVER_LIMIT = -100,  /* larger than a filter may be */
     BLOOM_SERVER_FULL = -101, /* the server has no memory left to give */
     BLOOM_EXISTS = -102,
     BLOOM_NOT_FOUND = -103,
     BLOOM_CHANGED = -104,    /* no longer the filter that a dump began with */
-    BLOOM_EMPTY = -105,      /* nothing is in it, so nobody can vouch for it */
+    BLOOM_EMPTY = -105,      /* it has no items, so it can't be vouched for */
     BLOOM_REBUILDING = -106, /* one is under way already */
 };
 

@@ -8,18 +8,19 @@
 
 #include "core/shield.h"
 
-/* By both clocks: Unix time, and one of this machine that nobody can set. In ms. */
+/* The time by both clocks, in ms: Unix time, and a clock of this machine that nobody can
+ * set. */
 struct moment clock_now(void);
 
-/* By the second alone. */
+/* The time by the second clock alone. */
 int64_t clock_steady_ms(void);
 
-/* How long ago that was (Unix time in ms), 0 if it is to come. Times that were stored may
- * be any number. */
+/* How many seconds ago `ms` (Unix time) was, 0 if it is in the future. Stored times may be
+ * any number. */
 int64_t clock_seconds_since(int64_t ms);
 
-/* For lines in the log that clients can cause: whether one more may be written, when there
- * may be at most that number in a period. Each sort of line has a pace of its own, zero at
+/* For log lines that clients can cause. Returns whether one more may be written, if at most
+ * `lines` are allowed in a period. Each sort of line has a pace of its own, zero at
  * first. */
 struct pace {
     int64_t period;

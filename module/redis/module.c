@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.c - where the server comes in: RedisModule_OnLoad, and nothing else.
+/* module.c - RedisModule_OnLoad, which the server calls, and nothing else.
  *
  *     server.h        the module API, and what the server at hand can do
  *     clock.h         what time it is
  *     version.h       Bulwark's own version
  *
- *     commands/       what clients say, and what they are told
+ *     commands/       what clients send, and what they get
  *       commands      the table: name, handler, flags, categories
  *       cmd_*         the handlers, a file for each family
  *       args          how a command line is read
  *       ask           every question about items
- *       adding        items on their way in: room for them, and word to replicas
- *       vouch         a filter becomes ready, or stops being it
+ *       adding        adds items, makes room for them, and tells replicas
+ *       vouch         a filter becomes ready, or stops being ready
  *       reply         the words of every refusal
  *       advice        what to reserve instead
  *       command_docs  what COMMAND DOCS says
@@ -19,18 +19,18 @@
  *       find          from a key's name to its filter
  *       make          filters, chains and layers that commands make
  *       change        around every change of a filter
- *       diary         what this process notes of a filter
+ *       diary         what this process notes about a filter
  *       memory        large arrays, and limits
  *       type, type_*  RDB, AOF, DUMP, COPY, DEBUG DIGEST
  *     links/          this server among others
  *       node          what it is and what it has been through
  *       answer        whether "absent" may be said, now
  *       replicate     the one sender: what replicas and the AOF are told
- *       announce      what watchers, caching clients and listeners are told
- *       upstream      what came from a master or an AOF, and what if it can't be applied
+ *       announce      tells watchers, caching clients and listeners of a change
+ *       upstream      what came from a master or an AOF, also if it can't be applied
  *       beat          how a replica learns that it has caught up
  *       adrift        an append-only file that stops before its time
- *       trust         what the server's settings say against bf-trust
+ *       trust         what in the server's settings contradicts bf-trust
  *     settings/       what can be set, by arguments and by CONFIG
  *     watch/          INFO, ready filters that are lost, warnings */
 #include "commands/commands.h"
@@ -43,13 +43,13 @@
 #include "watch/losses.h"
 #include "watch/stats.h"
 
-/* What clients look for before they use BF.*: RedisBloom's name, and the version
- * of its command set that this one matches. Bulwark's own is in version.h. */
+/* Clients look for these before they use BF.*: RedisBloom's name, and the version of its
+ * command set that this one matches. Bulwark's own version is in version.h. */
 #define MODULE_NAME    "bf"
 #define MODULE_VERSION 80600
 
-/* Not in the 7.0 header: asked for by Valkey 9, which else refuses to move slots. It
- * writes what it moves with aof_rewrite. */
+/* Not in the 7.0 header. Without this option Valkey 9 refuses to move slots. It writes what
+ * it moves with aof_rewrite. */
 #define OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION (1 << 5)
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx *ctx,
@@ -60,8 +60,9 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
     if (RedisModule_Init(ctx, MODULE_NAME, MODULE_VERSION, REDISMODULE_APIVER_1) !=
         REDISMODULE_OK) {
         RedisModule_Log(ctx, "warning",
-                        "Bulwark can't be loaded: there is a module \"" MODULE_NAME
-                        "\" already. Is it RedisBloom, valkey-bloom or Bulwark itself?");
+                        "Bulwark can't be loaded: a module \"" MODULE_NAME
+                        "\" is already loaded. Is it RedisBloom, valkey-bloom or Bulwark "
+                        "itself?");
         return REDISMODULE_ERR;
     }
     server_look_around(ctx);

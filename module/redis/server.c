@@ -12,7 +12,7 @@ struct server server;
 #define REDIS_8_4           0x080400
 #define TYPE_METHODS_OF_6_2 3 /* servers from then on know events of modules */
 
-/* Newer than the header: known by name only. */
+/* Looks up a function that is newer than the header, by its name. */
 static bool resolve(const char *name, void *function) {
     return RedisModule_GetApi(name, function) == REDISMODULE_OK;
 }
@@ -42,8 +42,8 @@ bool server_is_paused(void) {
     return RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
 }
 
-/* Not while an AOF is loaded: nobody sees that, and 7.0 keeps what it hid in one command
- * for the next one, which may be longer. */
+/* Does nothing while an AOF is loaded: nobody sees that, and 7.0 applies what it hid in one
+ * command to the next one, which may be longer. */
 void server_hide_argument(RedisModuleCtx *ctx, int position) {
     if (!RedisModule_RedactClientCommandArgument) return;
     if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server.h - the module API, and what the server at hand can do.
  *
- * The oldest supported server is Redis 6.0. Whatever came later is looked up
- * once, at load, and may be missing: a function pointer below is NULL then, as
- * are those RedisModule_* names that 6.0 doesn't have. */
+ * The oldest supported server is Redis 6.0. Anything newer is looked up once, at load, and
+ * may be missing: a function pointer below is then NULL, as are those RedisModule_* names
+ * that 6.0 doesn't have. */
 #ifndef BULWARK_SERVER_H
 #define BULWARK_SERVER_H
 
@@ -14,11 +14,11 @@
 #include "redismodule.h"
 
 struct server {
-    RedisModuleCtx *ctx;    /* for what happens outside of a command */
+    RedisModuleCtx *ctx;    /* for work outside of a command */
     bool is_valkey;         /* Valkey and its names, not Redis or Redict */
     bool plain_settings;    /* settings appear without the module's name before them; until
                                they are registered: they should */
-    bool tells_of_slots;    /* there are events of slots that it moves: Redis from 8.4 on */
+    bool tells_of_slots;    /* it has events for slots that it moves: Redis from 8.4 on */
     bool waitaof_is_true;   /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
                                Valkey and Redict up to a second more */
     bool knows_unlink;      /* it calls a type's unlink, from 6.2 on */
@@ -30,22 +30,22 @@ struct server {
 
 extern struct server server;
 
-/* Fills it in. To be called once, from OnLoad. */
+/* Fills in `server`. To be called once, from OnLoad. */
 void server_look_around(RedisModuleCtx *ctx);
 
-/* Whether clients are paused: then nothing may be sent from a timer. */
+/* Whether clients are paused. Nothing may be sent from a timer then. */
 bool server_is_paused(void);
 
-/* Keeps a secret that is an argument out of SLOWLOG and MONITOR, where the server can. To
- * be called before anything that may end the command. What is in the argument has to be
- * taken before: on Valkey 8.1 argv has it no longer. */
+/* Keeps a secret argument out of SLOWLOG and MONITOR, where the server supports that. To be
+ * called before anything that may end the command, but after the argument has been read: on
+ * Valkey 8.1 argv no longer has it. */
 void server_hide_argument(RedisModuleCtx *ctx, int position);
 
-/* A name for the log: short, and printable. */
+/* Makes a name for the log: short and printable. */
 #define SHOWN_MAX 64
 const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]);
 
-/* The limit of memory for all data, 0 if none, and what is in use. */
+/* The memory limit for all data, 0 if there is none, and the memory in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used);
 

@@ -126,7 +126,7 @@ static void each_of_chain(unsigned at, malformed_visit *visit, const void *what)
         each_rate(layer + L_ERROR, "layer's error", false,
                   "the error rate of a layer is not between 0 and 1", visit, what);
         each_rate(layer + L_PARAMETER, "layer's model error", true,
-                  "the model error of a layer is no rate", visit, what);
+                  "the model error of a layer is not a rate", visit, what);
     }
 }
 
@@ -184,8 +184,8 @@ void each_malformed_chunk(malformed_visit *visit, const void *what) {
 void each_malformed_growth(malformed_visit *visit, const void *what) {
     static const char other[] = "it is of another filter, or another growth of this one";
     static const struct change fields[] = {
-        {"another magic", 0, 1, 'b', 0, "it is no growth record"},
-        {"a chunk's magic", 7, 1, 0x82, 0, "it is no growth record"},
+        {"another magic", 0, 1, 'b', 0, "it is not a growth record"},
+        {"a chunk's magic", 7, 1, 0x82, 0, "it is not a growth record"},
         {"another identity", G_IDENTITY, 8, 0, 0, other},
         {"the first layer", G_NUMBER, 4, 0, 0, other},
         {"the layer before", G_NUMBER, 4, 1, 0, other},

@@ -281,7 +281,7 @@ TEST(a_growth_record_has_its_length) {
         memset(r.bytes, 0, length);
         memcpy(r.bytes, whole.bytes, length < whole.length ? length : whole.length);
         CHECK_STR(read_growth(f, r),
-                  length == CODEC_GROWTH_LENGTH ? NULL : "it is no growth record");
+                  length == CODEC_GROWTH_LENGTH ? NULL : "it is not a growth record");
     }
 }
 

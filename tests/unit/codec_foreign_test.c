@@ -65,11 +65,11 @@ enum {
 
 #define NO_RATE     "the error rate of a layer is not between 0 and 1"
 #define FIRST_RATE  "the error rate is not between 0 and 1"
-#define NO_BITS     "the bits per item of a layer are no number that can be"
-#define NOT_MATCHED "a layer's bytes are not as many as its bits need"
+#define NO_BITS     "the bits per item of a layer are out of range"
+#define NOT_MATCHED "a layer's bytes don't match its bits"
 #define BAD_HASHES                                                                         \
     "a layer has a number of hashes that doesn't follow from its bits per item"
-#define NO_LENGTH   "its length is not that of a header with so many layers"
+#define NO_LENGTH   "its length doesn't match its number of layers"
 #define TOO_MUCH    "the sizes of the layers add up to too much"
 #define NOT_THE_SUM "its items are not the sum of those in its layers"
 
@@ -89,7 +89,7 @@ static const struct lie redisbloom_lies[] = {
     {"2^64 - 1 bytes", FIRST + BYTES, 8, UINT64_MAX, NOT_MATCHED},
     {"bits and bytes of 2^61", SECOND + BYTES, 8, UINT64_C(1) << 61, NOT_MATCHED},
     {"no bits", FIRST + BITS, 8, 0, "a layer has no bits"},
-    {"a bit less", FIRST + BITS, 8, 1151, "a layer's bits are no whole bytes"},
+    {"a bit less", FIRST + BITS, 8, 1151, "a layer's bits are not whole bytes"},
     {"bits of another size", FIRST + BITS, 8, 1152 + 64, NOT_MATCHED},
     {"2^64 - 8 bits", FIRST + BITS, 8, UINT64_MAX - 7, NOT_MATCHED},
     {"items of another layer", FIRST + ITEMS, 8, 99, NOT_THE_SUM},
@@ -329,9 +329,9 @@ static const struct lie valkeybloom_lies[] = {
     {"a record of 2^64 - 1 bytes", LOAD, 8, UINT64_MAX, "it ends too early"},
     {"a record of version 2", RECORD, 1, 2, "the version of a layer is unknown"},
     {"a bitmap of a byte more", RECORD + 1, 8, FIRST_BYTES + 1,
-     "a layer's bytes are not as many as it says"},
+     "a layer's length doesn't match its bytes"},
     {"a bitmap of 2^64 - 45 bytes", RECORD + 1, 8, UINT64_MAX - 44,
-     "a layer's bytes are not as many as it says"},
+     "a layer's length doesn't match its bytes"},
     {"no hashes", RECORD + 9, 4, 0, "a layer has a bad number of hashes"},
     {"1101 hashes", RECORD + 9, 4, 1101, "a layer has a bad number of hashes"},
     {"65543 hashes, which are 7 in 16 bits", RECORD + 9, 4, 65543,

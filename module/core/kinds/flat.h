@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flat.h - what the textbook's filters have in common: k bits anywhere in one
- * array, at places that follow from two hashes of the item.
+/* flat.h - what textbook Bloom filters have in common: k bits anywhere in one array, at
+ * places that follow from two hashes of the item.
  *
  *     place i  =  (x + i * step), made to fit the array by the kind
  *
@@ -8,15 +8,15 @@
  *                 byte 0   byte 1    ...            bit p is bit p % 8, counted
  *                                                   from the lowest, of byte p / 8
  *
- * A kind hands in its rule of places, which the compiler then puts in line. */
+ * A kind passes in its rule for places, which the compiler inlines. */
 #ifndef BLOOM_FLAT_H
 #define BLOOM_FLAT_H
 
 #include "kind.h"
 
-/* How many places of an item are prefetched, in how many of the layers. Half of the bits
- * are set, so a question about a stranger hardly ever goes further; fetching all the
- * places would cost it more than it saves a member. */
+/* How many places of an item are prefetched, and in how many layers. Half of the bits are
+ * set, so a question about an item that was never added hardly ever goes further. Fetching
+ * all places would cost such a question more than it saves for a member. */
 #define FLAT_FETCH_FIRST  3
 #define FLAT_FETCH_LAYERS 8
 
@@ -58,7 +58,8 @@ FLAT_INLINE void flat_ask(const struct layer *layers, size_t nlayers,
     }
 }
 
-/* Nothing is written to a byte that has its bit, for a snapshot that shares the page. */
+/* A byte that already has the bit is not written, for the sake of a snapshot that shares
+ * the page. */
 FLAT_INLINE bool flat_add(struct layer *layer, struct hashed item, flat_place *place) {
     bool changed = false;
     for (unsigned i = 0; i < layer->probes; i++) {

@@ -12,22 +12,22 @@
 #include "links/upstream.h"
 #include "watch/stats.h"
 
-/* After a refusal a chain is not asked to grow for so much of its last layer's items:
- * looking for memory costs more than adding. */
+/* After a refusal a chain isn't asked to grow until its last layer has this share more
+ * items: looking for memory costs more than adding. */
 #define WAIT_SHARE 64
 
-/* What replicas are told of so many items fits on the stack. */
+/* Up to this many items, the effects for replicas fit on the stack. */
 #define FEW 512
 
-/* Whether these items were counted before and changed nothing now. */
+/* Whether these items were counted earlier and changed nothing now. */
 static bool is_repeat(const struct adding *a, size_t up_to) {
     uint64_t received = a->f->standing.rebuild_received;
     return a->has_at && (uint64_t)a->at + up_to <= received &&
            !memchr(a->effect + a->told, 1, up_to - a->told);
 }
 
-/* Sends on the items of a LOAD, and returns how many. With AT each part says where it
- * begins, so that a replica's count ends as ours does. */
+/* Sends the items of a LOAD, and returns how many. With AT each part says where it begins,
+ * so that a replica's count ends up the same as ours. */
 static size_t tell_rebuild(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     bool as_it_is = a->told == 0 && up_to == a->n;
@@ -38,7 +38,7 @@ static size_t tell_rebuild(struct adding *a, size_t up_to) {
     return n;
 }
 
-/* Sends on what was dealt with up to there since the last time. */
+/* Sends the items that were dealt with up to there since the last time. */
 static inline void tell(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     if (n == 0) return;
@@ -57,23 +57,23 @@ static struct layer *last_layer(const struct chain *c) {
     return &c->layers[c->nlayers - 1];
 }
 
-/* A plain foreign filter may come from a master that sends no growth: it grows by its
- * product's rule. What else comes from a master goes where it went there, into the last
- * layer, full or not. */
+/* A plain foreign filter may come from a master that sends no growth, so it grows by its
+ * product's rule. Everything else that comes from a master goes where it went there: into
+ * the last layer, full or not. */
 static bool waits_for_growth(const struct adding *a, const struct chain *c) {
     bool by_rule = c->kind->foreign && a->f->standing.state == STATE_PLAIN && !a->token &&
                    c == a->f->live && !chain_is_partial(c);
     return upstream_sent(a->ctx) && !by_rule;
 }
 
-/* What was accepted elsewhere must not be denied here, and who vouched for a filter
- * relies on every add. */
+/* An item that was accepted elsewhere must not be denied here, and anyone who vouched for a
+ * filter relies on every add. */
 static bool may_refuse(const struct adding *a, const struct chain *c) {
     return c == a->f->live && shield_may_refuse(&a->f->standing) && !upstream_sent(a->ctx);
 }
 
-/* Room in a chain that has dealt with so many items of the call: a further layer, or
- * leave to put the rest into the last one, over capacity. */
+/* Makes room in a chain after `dealt_with` items of the call: a further layer, or
+ * permission to put the rest into the last one, over capacity. */
 static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dealt_with) {
     size_t which = c == a->f->next;
     uint64_t *again = &diary_of(a->f)->grow_again[which];
@@ -90,8 +90,8 @@ static enum bloom_status make_room(struct adding *a, struct chain *c, size_t dea
     return refuses ? status : BLOOM_OK;
 }
 
-/* Puts items into one of the chains, up to the first one that needs room. They all go
- * into its last layer. */
+/* Puts items into the last layer of one of the chains, up to the first item that needs
+ * room. Returns how many. */
 static size_t add_to(struct adding *a, struct chain *c, const struct item *items, size_t n,
                      uint8_t *added) {
     const struct layer *layer = last_layer(c);
@@ -102,7 +102,8 @@ static size_t add_to(struct adding *a, struct chain *c, const struct item *items
     return done;
 }
 
-/* The next generation takes what the live one has just taken, and refuses nothing. */
+/* The next generation takes the items that the live one has just taken, and refuses
+ * none. */
 static void add_to_next(struct adding *a, const struct item *items, size_t n) {
     uint8_t added[ITEMS_BLOCK];
     size_t done = 0;
@@ -137,10 +138,11 @@ static void note_overfull(struct adding *a) {
     if (diary_of(a->f)->told_full) return;
     diary_of(a->f)->told_full = true;
     char shown[SHOWN_MAX + 1];
-    RedisModule_Log(a->ctx, "warning",
-                    "The filter %s is over capacity: it may not grow, and doesn't refuse "
-                    "items since it is relied on. Its error rate rises: see BF.INFO FULL.",
-                    server_printable(a->name, shown));
+    RedisModule_Log(
+        a->ctx, "warning",
+        "The filter %s is over capacity: it may not grow, and still takes "
+        "items because it is relied on. Its error rate rises: see BF.INFO FULL.",
+        server_printable(a->name, shown));
 }
 
 enum bloom_status adding_run(struct adding *a) {

@@ -11,13 +11,13 @@
 #include "links/upstream.h"
 #include "settings/settings.h"
 
-/* Answers of so many items fit on the stack. */
+/* The answers for this many items fit on the stack. */
 #define FEW 512
 
-/* Finds the filter or makes it, as BF.INSERT says or otherwise by the settings. Unless
+/* Finds the filter, or makes it as BF.INSERT says, otherwise by the settings. Unless
  * bf-missing-key is absent, a filter made by an add is loading, also when the master sends
- * the add: the filter may have been lost here. One made without items keeps its wish. False
- * if it replied an error. */
+ * the add: the filter may have been lost here. A filter made without items keeps the state
+ * of its wish. False if an error was replied. */
 static bool find_or_make(struct adding *a, const struct insert *insert) {
     if (!find_to_write(a->ctx, a->name, &a->f)) return false;
     if (a->f) return true;
@@ -31,7 +31,7 @@ static bool find_or_make(struct adding *a, const struct insert *insert) {
     return a->made;
 }
 
-/* The answers so far, and the refusal of the item that ended it. */
+/* Replies the answers so far, and the refusal of the item that ended it. */
 static void reply_answers(const struct adding *a, enum bloom_status status) {
     RedisModule_ReplyWithArray(a->ctx, (long)(a->done + (status < 0)));
     for (size_t i = 0; i < a->done; i++)
@@ -83,7 +83,7 @@ int cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return add_many(ctx, argv[1], NULL, argv + 2, argc - 2);
 }
 
-/* The one item beside a seed may be a filter's data, and then holds the seed itself. */
+/* A single item after SEED may be a filter's data, which contains the seed. */
 static void hide_data(RedisModuleCtx *ctx, RedisModuleString *item, int position) {
     size_t length;
     RedisModule_StringPtrLen(item, &length);
@@ -92,7 +92,7 @@ static void hide_data(RedisModuleCtx *ctx, RedisModuleString *item, int position
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
  *           ITEMS item [item ...]
- * BF.MADD that says what a filter should be like if it has to be made. */
+ * Like BF.MADD, and says what the filter should be like if it has to be made. */
 int cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return reply_wrong_arity(ctx);
     struct insert insert;

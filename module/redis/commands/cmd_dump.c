@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_dump.c - BF.SCANDUMP and BF.LOADCHUNK: a filter out and in, by pieces.
+/* cmd_dump.c - BF.SCANDUMP and BF.LOADCHUNK: a filter out and in, in pieces.
  *
  *     iterator 0  -->  [1, header]
  *     iterator i  -->  [i', chunk]     i' = 1 + bytes of the arrays so far
  *     the last    -->  [0, ""]
  *
- * Each record goes back in with the iterator that came with it. The first one
- * stands for a record that is no chunk: a header or, from a master or an AOF, a
- * growth.
+ * Each record goes back in with the iterator that came with it. The first iterator marks a
+ * record that isn't a chunk: a header or, from a master or an AOF, a growth.
  *
- * A filter of another product comes as that product's records, if it has some (kind.h),
- * and those are taken too, from any of its versions; a header also with the iterator 0,
- * which old AOF files have. While it is only partially there, it comes as ours, which can
- * say so. */
+ * A filter of another product is dumped as that product's records, if it has some (kind.h),
+ * and such records are accepted from any version of the product. A header is also accepted
+ * with the iterator 0, which old AOF files have. A filter that is only partially there is
+ * dumped as our records, because those can say so. */
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "core/codec.h"
@@ -39,7 +38,7 @@ static void reply_piece(RedisModuleCtx *ctx, uint64_t iterator, const unsigned c
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
 }
 
-/* Those of its product that it goes out as; NULL: ours. */
+/* The product's records that the chain is dumped as; NULL: ours. */
 static const struct kind_records *records_of(const struct chain *c) {
     return chain_is_partial(c) ? NULL : c->kind->records;
 }
@@ -61,7 +60,7 @@ static int dump_header(RedisModuleCtx *ctx, const struct filter *f) {
     return REDISMODULE_OK;
 }
 
-/* RedisBloom's clients may ask for any iterator: past the end there is nothing. */
+/* RedisBloom's clients may ask for any iterator; past the end the reply is empty. */
 static int dump_products_chunk(RedisModuleCtx *ctx, const struct chain *c,
                                uint64_t offset) {
     uint64_t left;
@@ -71,7 +70,7 @@ static int dump_products_chunk(RedisModuleCtx *ctx, const struct chain *c,
     return REDISMODULE_OK;
 }
 
-/* An iterator that this filter can't have given was given by another. */
+/* An iterator that this filter can't have given came from another filter. */
 static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       uint64_t offset) {
     uint64_t next;
@@ -111,16 +110,15 @@ struct incoming {
     const char *bytes;
     size_t length;
     bool from_upstream;
-    bool changed; /* what it did: a chunk that came before does nothing */
+    bool changed; /* the call had an effect: a repeated chunk has none */
 };
 
-/* Puts a filter that was just read under its name, if it may be there. */
+/* Puts a filter that was just read under its name, if that is allowed. */
 static enum bloom_status take_filter(struct incoming *in, struct filter *f,
                                      const char **why) {
     enum bloom_status status = BLOOM_OK;
     if (!in->from_upstream) {
-        /* Clients bring plain filters only: who vouches for one says so by another
-         * command. */
+        /* Clients may bring plain filters only. Vouching takes another command. */
         *why = "it is not plain";
         status = filter_is_plain(f) ? BLOOM_OK : BLOOM_CORRUPT;
         uint64_t bytes = chain_bytes(f->live);
@@ -145,8 +143,8 @@ static enum bloom_status take_header(struct incoming *in, const char **why) {
     return status < 0 ? status : take_filter(in, f, why);
 }
 
-/* A header whose sizes no memory could hold is bad data to its product, in these words.
- * What only the limits of this server refuse keeps the words for that. */
+/* To its product, a header whose sizes no memory could hold is bad data, and the reply says
+ * so. A header that only the limits of this server refuse keeps the words for that. */
 static enum bloom_status refusal_of_product(const struct incoming *in,
                                             enum bloom_status status, uint64_t bytes) {
     bool impossible = status == BLOOM_NO_MEMORY ||
@@ -154,7 +152,7 @@ static enum bloom_status refusal_of_product(const struct incoming *in,
     return impossible && !in->from_upstream ? BLOOM_CORRUPT : status;
 }
 
-/* It is of the first product that can read it. */
+/* The filter is of the first product that can read the header. */
 static enum bloom_status take_product_header(struct incoming *in, const char **why) {
     struct chain *c = NULL;
     enum bloom_status status = BLOOM_CORRUPT;
@@ -171,10 +169,10 @@ static enum bloom_status take_product_header(struct incoming *in, const char **w
     return BLOOM_NO_MEMORY;
 }
 
-/* A replica grows when its master has grown, and only then. */
+/* A replica grows if its master has grown, and only then. */
 static enum bloom_status take_growth(struct incoming *in, const char **why) {
     struct layer plan;
-    if (!in->from_upstream) return *why = "growth is no business of clients", BLOOM_CORRUPT;
+    if (!in->from_upstream) return *why = "a client may not send a growth", BLOOM_CORRUPT;
     if (!in->f) return BLOOM_NOT_FOUND;
     struct chain *c = in->f->live;
     enum bloom_status status =
@@ -184,21 +182,21 @@ static enum bloom_status take_growth(struct incoming *in, const char **why) {
         status = codec_read_growth(c, CODEC_NEXT, in->bytes, in->length, &plan, why);
     }
     if (status < 0) return status;
-    *why = "the layer makes no sense there";
+    *why = "the layer doesn't fit the filter";
     change_begin(in->f);
     status = chain_grow(c, &plan);
     change_end(in->ctx, in->name, in->f);
     return status;
 }
 
-/* The chunks of a rebuild's next generation come when the live one has all of its own. */
+/* The chunks of the next generation come after the live one has all of its own. */
 static struct chain *chain_to_complete(const struct filter *f) {
     return f->next && !chain_is_partial(f->live) ? f->next : f->live;
 }
 
-/* A chunk of ours has the right iterator in it; a product's is any bytes at all. What
- * comes again to a filter that is complete is an error, unless a master sends it: that
- * may be the product itself, to which it is none. */
+/* Our chunks contain the right iterator; a product's chunk is any bytes at all. A chunk for
+ * a filter that is already complete is an error, unless a master sends it: the master may
+ * be the product itself, to which it is no error. */
 static enum bloom_status take_chunk(struct incoming *in, const char **why) {
     uint64_t next, iterator = (uint64_t)in->iterator;
     if (!in->f) return BLOOM_NOT_FOUND;
@@ -239,10 +237,10 @@ static enum bloom_status take_piece(struct incoming *in, const char **why) {
     return record == CODEC_NONE ? take_product_header(in, why) : take_header(in, why);
 }
 
-/* What a master or an AOF brings and can't be taken. Without a growth or a chunk the
- * filter that is there says "maybe" more often. Without a header there is none, and the
- * next add would make one that denies what this one held: as with a broken RDB file,
- * the server can't go on. */
+/* Handles a record from a master or an AOF that can't be applied. Without a growth or a
+ * chunk, the existing filter says "maybe" more often. Without a header there is no filter,
+ * and the next add would make one that denies what the lost one held. So the server can't
+ * go on, as with a broken RDB file. */
 static int follow_refusal(const struct incoming *in, const char *why) {
     enum codec_record record = codec_record_type(in->bytes, in->length);
     if (is_record(in) && record != CODEC_GROWTH && record != CODEC_CHUNK && !in->f)
@@ -251,8 +249,8 @@ static int follow_refusal(const struct incoming *in, const char *why) {
 }
 
 /* BF.LOADCHUNK key iterator data
- * Takes back what BF.SCANDUMP gave, piece by piece. Until the last one has come
- * the filter answers 1 to everything. */
+ * Takes back what BF.SCANDUMP gave, piece by piece. Until the last piece has come, the
+ * filter answers 1 to everything. */
 int cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return reply_wrong_arity(ctx);
 

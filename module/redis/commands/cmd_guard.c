@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_guard.c - BF.GUARD: the cache, and where it has nothing the filter.
+/* cmd_guard.c - BF.GUARD: the cache and, where it has nothing, the filter.
  *
  * What is cached has to be read as GET reads it, hits, misses and clocks included, but
  * without GET's price. A value can be had in place only if the server keeps it as a plain
@@ -17,7 +17,7 @@
 #include "links/answer.h"
 #include "watch/stats.h"
 
-/* On one hit in so many the filter is asked too. */
+/* On one hit in HITS_A_LOOK the filter is asked too. */
 #define HITS_A_LOOK 64
 
 /* Strings of more bytes are kept plain: Redis packs up to 44 into the key's own block,

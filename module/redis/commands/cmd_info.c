@@ -87,7 +87,7 @@ void cmd_info_fields(RedisModuleCtx *ctx, const struct filter *f) {
 }
 
 /* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | FULL]
- * All five numbers, or one of them, or all that may be known. */
+ * All five numbers, or one of them, or everything that is known. */
 int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
 
@@ -109,7 +109,7 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return REDISMODULE_OK;
 }
 
-/* "name:number" and a blank between them. */
+/* "name:number", with a space between them. */
 static void append_facts(char *line, size_t room, const struct fact *facts, size_t n) {
     size_t at = 0;
     for (size_t i = 0; i < n && at < room; i++) {

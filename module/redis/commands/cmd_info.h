@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_info.h - BF.INFO in two files: the numbers that RedisBloom has, and the rest. */
+/* cmd_info.h - BF.INFO, in two files: the numbers that RedisBloom has, and the others. */
 #ifndef BULWARK_CMD_INFO_H
 #define BULWARK_CMD_INFO_H
 

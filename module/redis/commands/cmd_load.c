@@ -2,11 +2,12 @@
 /* cmd_load.c - BF.LOAD: what valkey-bloom writes into its append-only file.
  *
  * To its replicas (and to the AOF, until that is rewritten) valkey-bloom sends a client's
- * BF.LOAD as a BF.INSERT with the data as the one item of a new filter. Taken at its word
- * that would be another filter, which denies every item. So such an item is looked at: if
- * it is a filter with the seed, capacity and expansion that came with it, that is what was
- * meant. Who chooses an item can't know a random seed beforehand; valkey-bloom's fixed
- * seed is public, and a filter with it can be played anyway. */
+ * BF.LOAD as a BF.INSERT with the data as the only item of a new filter. Taken literally,
+ * that would make another filter, which denies every item. So such an item is examined: if
+ * it is a filter with the seed, capacity and expansion that came with it, it is loaded as
+ * that filter. Someone who chooses an item can't know a random seed beforehand.
+ * valkey-bloom's fixed seed is public, but a filter with that seed can be made to collide
+ * anyway. */
 #include "commands/cmd_load.h"
 
 #include "commands/commands.h"
@@ -57,7 +58,7 @@ enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
 }
 
 /* BF.LOAD key data
- * Makes a filter of valkey-bloom's data. */
+ * Makes a filter from valkey-bloom's data. */
 int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return reply_wrong_arity(ctx);
 

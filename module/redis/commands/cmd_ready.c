@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_ready.c - BF.READY and BF.LOADING: who vouches for a filter, and who doesn't. */
+/* cmd_ready.c - BF.READY and BF.LOADING: vouching for a filter, and raising the alarm. */
 #include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
@@ -12,7 +12,7 @@
 #include "links/replicate.h"
 #include "links/upstream.h"
 
-/* Why nobody can vouch for it. What a master says is so. */
+/* Why the filter can't be vouched for. What a master says is true. */
 static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bool renew) {
     if (!f) return BLOOM_NOT_FOUND;
     if (upstream_sent(ctx)) return BLOOM_OK;
@@ -22,8 +22,8 @@ static enum bloom_status flaw_of(RedisModuleCtx *ctx, const struct filter *f, bo
 }
 
 /* BF.READY key [EX seconds | PXAT ms] [XX]
- * Every item that should be in the filter is. With XX only if that has been said, and is
- * not in doubt: else nil. */
+ * Says that every item that should be in the filter is in it. With XX only if that has been
+ * said before and is not in doubt; otherwise the reply is nil. */
 int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 2) return reply_wrong_arity(ctx);
 
@@ -37,7 +37,7 @@ int cmd_ready(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (vow.renew && answer_doubts(f)) return RedisModule_ReplyWithNull(ctx);
 
     if (!vouch_is_meant(f->live, &vow)) {
-        upstream_alarm(ctx, argv[1], f, "the master vouches for another one");
+        upstream_alarm(ctx, argv[1], f, "the master vouches for another filter");
         return reply_ok(ctx);
     }
 

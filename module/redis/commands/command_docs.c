@@ -188,7 +188,7 @@ static RedisModuleCommandArg rebuild_args[] = {
     {0},
 };
 
-/* The keys are argument 1 and `more` that follow it. */
+/* The keys are argument 1 and the `more` arguments after it. */
 #define KEY_SPEC(use, more)                                                                \
     {                                                                                      \
         {.flags = (use),                                                                   \
@@ -209,11 +209,12 @@ static RedisModuleCommandKeySpec no_keys[] = {{0}};
 static RedisModuleCommandKeySpec key_written[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, 0);
 
-/* What servers send each other. redis-cli lists every command, but has nothing to hint at
- * where there are no arguments. */
+/* For commands that servers send each other. redis-cli lists every command, but shows no
+ * hint for one without arguments. */
 #define INTERNAL "Internal, refused from clients: "
 
-/* The same question may be answered otherwise a moment later, by what no key shows. */
+/* The same question may get another answer a moment later, because of something that no key
+ * shows. */
 #define ANSWER_TIPS "dont_cache nondeterministic_output"
 
 static const struct doc {

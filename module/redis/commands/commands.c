@@ -3,19 +3,20 @@
 
 #define CATEGORY "bloom"
 
-/* Where the server lets a module say so (not in 6.0 and 7.0), the categories are
- * given; elsewhere they follow from the flags alone. Where one doesn't follow from the
- * other, it is for a reason:
+/* The categories are given where the server lets a module do so (not in 6.0 and 7.0);
+ * elsewhere they follow from the flags alone. Where category and flag differ, there is a
+ * reason:
  *
  *     fast        BF.RESERVE has the category and not the flag, BF.SCANDUMP the flag and
- *                 not the category, as RedisBloom has them: rules that were written for
- *                 that one keep their meaning.
- *     dangerous   What decides who is refused, and is not an add: READY, LOADING, REBUILD,
- *                 LOADCHUNK, LOAD, and what only a server sends. And what gives away the
- *                 secret: SCANDUMP.
- *     deny-oom    What brings a filter of any size. Adds don't have it, as they have in
- *                 RedisBloom: most take no memory, and a row whose add was refused is
- *                 denied. Growth, and REBUILD START, ask for room themselves (memory.h). */
+ *                 not the category, as in RedisBloom: rules that were written for
+ *                 RedisBloom keep their meaning.
+ *     dangerous   Commands other than adds that decide which items are denied: READY,
+ *                 LOADING, REBUILD, LOADCHUNK, LOAD, and commands that only a server
+ *                 sends. Also SCANDUMP, which gives away the secret.
+ *     deny-oom    Commands that bring a filter of any size. Adds don't have it, though they
+ *                 do in RedisBloom: most take no memory, and a row whose add was refused
+ *                 is denied. Growth and REBUILD START check for room themselves
+ *                 (memory.h). */
 static const struct command {
     const char *name;
     RedisModuleCmdFunc handler;

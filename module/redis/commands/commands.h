@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* commands.h - every command: one table in commands.c.
  *
- * The handlers are in cmd_*.c, one file a family; those of BF.BEAT and BF.ADRIFT, which a
- * server sends and nobody types, are with what they are about, in beat.c and adrift.c. Each
- * handler goes through the same steps in the same order: arity, options, look up, act, tell
- * replicas, tell watchers and listeners, reply (which may come before the last). */
+ * The handlers are in cmd_*.c, one file a family. BF.BEAT and BF.ADRIFT are sent by servers
+ * and never typed; their handlers are in beat.c and adrift.c. Each handler goes through the
+ * same steps in the same order: arity, options, look up, act, tell replicas, tell watchers
+ * and listeners, reply (which may come before the last). */
 #ifndef BULWARK_COMMANDS_H
 #define BULWARK_COMMANDS_H
 

@@ -6,11 +6,11 @@
 #include "core/kind.h"
 #include "server.h"
 
-/* Commands hand items to the core in blocks of this many, as it works through
- * them itself. */
+/* Commands pass items to the core in blocks of this size; the core works through them in
+ * blocks itself. */
 #define ITEMS_BLOCK 64
 
-/* How many of those that are left go into the next block. */
+/* How many of the `left` items go into the next block. */
 static inline size_t items_block(size_t left) {
     return left < ITEMS_BLOCK ? left : ITEMS_BLOCK;
 }

@@ -5,7 +5,7 @@
 
 #include "links/upstream.h"
 
-/* No default: the compiler names a refusal that has no words. */
+/* There is no default, so that the compiler reports a refusal without words. */
 static const char *words_for(enum bloom_status status) {
     switch (status) {
     case BLOOM_OK:
@@ -64,8 +64,8 @@ int reply_wrong_arity(RedisModuleCtx *ctx) {
     return reply_error(ctx, "ERR wrong number of arguments");
 }
 
-/* What a client sent goes back short and printable: Redis 6.0 would put a line
- * feed into the protocol as it is. */
+/* Echoes the client's argument short and printable: Redis 6.0 would put a line feed into
+ * the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
     char shown[SHOWN_MAX + 1] = "...", words[4 * SHOWN_MAX];
     if (!upstream_sent(ctx)) server_printable(option, shown);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply.h - the words for every refusal of the core, and replies that look the
- * same on every server. What can't be read at all is refused where it is read: the
- * words of RedisBloom's two dialects are in args.c.
+/* reply.h - the words for every refusal of the core, and replies that look the same on
+ * every server. Arguments that can't be read are refused where they are read: args.c has
+ * the words of RedisBloom's two dialects.
  *
- * Errors are for clients. A master, or an AOF, gets an OK, and the log the words: what
- * can't be done here couldn't be done there either. The server itself would log an error
- * to its master with the last bytes of the stream, and a secret may be among them. So all
- * errors of commands that a master may send go through here, and what is logged has no
- * bytes of an argument in it but the key's name. */
+ * Errors are for clients. A master, or an AOF, gets an OK, and the words go to the log:
+ * what can't be done here couldn't be done there either. The server itself would log an
+ * error to its master with the last bytes of the stream, which may contain a secret. So all
+ * errors of commands that a master may send go through here, and the only bytes of an
+ * argument in the log are those of the key's name. */
 #ifndef BULWARK_REPLY_H
 #define BULWARK_REPLY_H
 
@@ -16,16 +16,17 @@
 #include "core/status.h"
 #include "server.h"
 
-/* The error that stands for a refusal of that key. Returns REDISMODULE_OK, for handlers
- * to return. */
+/* Replies the error for a refusal of that key. Returns REDISMODULE_OK, for handlers to
+ * return. */
 int reply_refusal(RedisModuleCtx *ctx, RedisModuleString *name, enum bloom_status status);
 
-/* An error with words of its own. The second form is for arguments that can't be read. */
+/* Replies an error with the given words. The second form is for arguments that can't be
+ * read. */
 int reply_error_of(RedisModuleCtx *ctx, RedisModuleString *name, const char *words);
 int reply_error(RedisModuleCtx *ctx, const char *words);
 int reply_wrong_arity(RedisModuleCtx *ctx);
 
-/* The same with the option in them, for which the format has a %s. */
+/* The same with the option in the words; the format has a %s for it. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option)
     __attribute__((format(printf, 2, 0)));
 
@@ -34,11 +35,12 @@ int reply_ok(RedisModuleCtx *ctx);
 /* 1 or 0 in RESP2; true or false in RESP3 from Redis 7.0 on. */
 int reply_bool(RedisModuleCtx *ctx, bool yes);
 
-/* The head of a map of so many pairs. A server that has maps makes arrays of them for
- * those who speak RESP2. */
+/* The head of a map with this number of pairs. A server that has maps turns them into
+ * arrays for clients that speak RESP2. */
 void reply_map(RedisModuleCtx *ctx, long pairs);
 
-/* A count; what doesn't fit in a signed number is cut to the largest one. */
+/* Replies a count. A count that doesn't fit in a signed number is cut to the largest
+ * one. */
 int reply_count(RedisModuleCtx *ctx, uint64_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vouch.h - a filter becomes ready, by READY or by COMMIT, or stops being it. */
+/* vouch.h - a filter becomes ready, by READY or by COMMIT, or stops being ready. */
 #ifndef BULWARK_VOUCH_H
 #define BULWARK_VOUCH_H
 
@@ -9,24 +9,25 @@
 /* What READY and COMMIT say. */
 struct vow {
     int64_t now;           /* when it is made */
-    int64_t lease;         /* until when it is good; 0: no end */
-    bool renew;            /* only if it is good already */
+    int64_t lease;         /* when it ends: Unix time in ms; 0: no end */
+    bool renew;            /* only if the filter is ready and not in doubt */
     RedisModuleString *of; /* which filter a master means, or NULL */
 };
 
-/* Within a change of the filter (change.h); telling replicas and listeners is the
- * caller's. */
+/* Makes the filter ready. To be called within a change of the filter (change.h); telling
+ * replicas and listeners is the caller's business. */
 void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                const struct vow *vow);
 
-/* A filter in a few letters, for a replica to see whether it has the one that its master
- * vouches for: it may have evicted its own, and made another of the next add. */
+/* The filter's identity and number of items as text. A replica compares it with its own
+ * filter to see whether its master vouches for the same one: it may have evicted its own,
+ * and made another from the next add. */
 #define VOUCH_NAME_MAX 48
 void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]);
 bool vouch_is_meant(const struct chain *c, const struct vow *vow);
 
-/* Nothing is denied until somebody vouches; replicas are told. False if that was so
- * already: then they are told only if all is sent (node.h). */
+/* The filter denies nothing until somebody vouches for it; replicas are told. False if that
+ * was so already: replicas are then told only if all is sent (replicate_sends_all). */
 bool vouch_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 
 #endif

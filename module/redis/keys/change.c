@@ -15,8 +15,8 @@ void change_put(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) 
     stats_filter_came(f);
 }
 
-/* A filter without layers, to stand in for one that moves. It may not fail: a foreign type
- * has no room for what the filter has become. */
+/* Makes a filter without layers, to stand in for one that moves. This may not fail: the
+ * foreign type can't hold what the filter has become. */
 static struct filter *stand_in(const struct chain *like) {
     struct chain *c = RedisModule_Alloc(sizeof *c);
     struct filter *f = RedisModule_Calloc(1, sizeof *f + memory_allocator.own);
@@ -26,8 +26,8 @@ static struct filter *stand_in(const struct chain *like) {
     return f;
 }
 
-/* The server frees what a key held when it gets a value of another type, and the time to
- * live goes with it. So something else is put there first. */
+/* When a key gets a value of another type, the server frees what it held, and its time to
+ * live goes too. So a stand-in is put there first. */
 static void move(RedisModuleKey *key, struct filter *f) {
     bool exact = RedisModule_GetAbsExpire != NULL; /* from 6.2 on */
     mstime_t expiry = exact ? RedisModule_GetAbsExpire(key) : RedisModule_GetExpire(key);
@@ -47,7 +47,7 @@ void change_begin(struct filter *f) {
 
 void change_end(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) {
     stats_filter_came(f);
-    if (!f->live->kind->foreign) return; /* it is under our own type, always */
+    if (!f->live->kind->foreign) return; /* it is always under our own type */
     RedisModuleKey *key =
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     if (RedisModule_ModuleTypeGetType(key) != type_for(f)) move(key, f);

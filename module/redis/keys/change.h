@@ -6,14 +6,15 @@
 #include "core/filter.h"
 #include "server.h"
 
-/* Puts a filter under a name that no key has. The server owns it from then on. */
+/* Puts a filter under a name that no key has. From then on the server owns it. */
 void change_put(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 
-/* Around every change of a filter's standing, its chains or their layers. The end counts it
- * anew and moves it to the type that it belongs under, if that has become another one
- * (type_for): a foreign filter when it is complete, or when somebody vouches for it. Its
- * time to live stays. What replicas have to know is sent before the end: moving a key is an
- * event of the server's own, and the filter may be gone after it. */
+/* To be called before and after every change of a filter's standing, its chains or their
+ * layers. change_end() counts the filter anew. It also moves the filter to the type that it
+ * now belongs under (type_for), if that has changed: a foreign filter moves when it is
+ * complete, or when somebody vouches for it. Its time to live stays. Anything that replicas
+ * have to know must be sent before change_end(): moving a key is an event of the server's
+ * own, and the filter may be gone after it. */
 void change_begin(struct filter *f);
 void change_end(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 

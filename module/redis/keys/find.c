@@ -4,7 +4,7 @@
 #include "commands/reply.h"
 #include "keys/type.h"
 
-/* Not in the 7.0 header; servers that don't know it take no notice. */
+/* Not in the 7.0 header. Servers that don't know it ignore it. */
 #define OPEN_KEY_NOSTATS (1 << 18)
 
 /* *other: the key holds something else. */

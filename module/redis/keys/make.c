@@ -11,7 +11,7 @@
 #include "links/upstream.h"
 #include "watch/stats.h"
 
-/* The next layer, if it can be sized and there is room for it. */
+/* Adds the next layer, if it can be sized and there is room for it. */
 static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
                                    uint64_t capacity) {
     struct layer plan;
@@ -27,7 +27,7 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     return status;
 }
 
-/* The kind takes what it has of what is random. */
+/* All random fields are filled in; the kind clears those that it doesn't have. */
 static struct chain_spec spec_of(const struct wish *wish) {
     struct {
         struct secret seed[2];
@@ -90,8 +90,8 @@ enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
     return BLOOM_OK;
 }
 
-/* Layers from which on the log tells of growth: of each up to the second number, then of
- * each that is a power of two, since a filter with EXPANSION 1 makes one after another. */
+/* Growth is logged from MANY_LAYERS layers on: for each layer up to ALL_TOLD_TO, then for
+ * each power of two, since a filter with EXPANSION 1 makes one layer after another. */
 #define MANY_LAYERS   3
 #define ALL_TOLD_TO   16
 #define TOLD_A_SECOND 10
@@ -105,8 +105,8 @@ static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
     if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND, 1000)) return;
     RedisModule_Log(ctx, "notice",
                     "The %sfilter %s has grown to %u layers, with %llu items: a question "
-                    "looks at each, and together they take more memory than one. Reserve "
-                    "%llu or more next time.",
+                    "looks at each layer, and they take more memory than a single one. "
+                    "Reserve %llu or more next time.",
                     c == f->next ? "new generation of the " : "",
                     server_printable(name, shown), n, (unsigned long long)chain_items(c),
                     (unsigned long long)advice_round(chain_capacity(c)));

@@ -6,26 +6,26 @@
 #include "core/filter.h"
 #include "server.h"
 
-/* What creating commands say about the filter to make. */
+/* What a creating command says about the filter to make. */
 struct wish {
     const struct kind *kind;
     double error;
     long long capacity;
     long long expansion; /* 0: never grows */
     enum state state;
-    long long growth; /* the expansion that was asked for, also of one that never grows */
+    long long growth; /* the expansion that was asked for, even if it never grows */
     double parameter; /* the kind's own; 0: its default */
     bool has_seed;    /* otherwise it gets a random one */
     struct secret seed[2];
 };
 
-/* Makes a filter, puts it under a name that no key has, and tells replicas. Listeners
- * (announce) come last of all, when the filter is not needed any more: one of them may
- * delete the key. On a refusal nothing has changed and nothing has been replied. */
+/* Makes a filter, puts it under a name that no key has, and tells replicas. The caller
+ * tells listeners (announce) last, when it doesn't need the filter any more: one of them
+ * may delete the key. On a refusal nothing has changed and nothing has been replied. */
 enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
                               const struct wish *wish, struct filter **f);
 
-/* Makes the chain of a filter, and nothing else. On a refusal *c is NULL. */
+/* Makes the chain of a filter, nothing else. On a refusal *c is NULL. */
 enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
                              struct chain **c);
 

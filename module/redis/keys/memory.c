@@ -18,17 +18,17 @@
 /* From this size on an array is retired, not freed at once. */
 #define RETIRE (UINT64_C(16) << 20)
 
-/* So much is dropped at a time, in about a millisecond: by a tick of the timer,
- * and on other threads, which would else keep the main one from the address space
- * for as long as the whole array takes. */
+/* How many bytes are dropped at a time, in about a millisecond: by a tick of the timer, and
+ * on other threads, which would otherwise keep the main thread from the address space for
+ * as long as the whole array takes. */
 #define STEP    (UINT64_C(8) << 20)
 #define TICK_MS 2
 
 /* The most that waits to be emptied, besides the array that was retired last. */
 #define RETIRED_MAX (UINT64_C(2) << 30)
 
-/* How full the server may be for memory to linger in retired blocks. Beyond, it may
- * be evicting: it measures what a free gave back, and would evict others. */
+/* How full the server may be for memory to linger in retired blocks. Above this it may be
+ * evicting: it measures what a free gave back, and would evict more. */
 #define LINGER_RATIO 0.999f
 
 /* A server that evicts may be a little over its limit until it has caught up. One that
@@ -76,8 +76,8 @@ static void drop(unsigned char *from, uint64_t bytes) {
     memset((void *)end, 0, (uintptr_t)from + bytes - end);
 }
 
-/* Redis 6.0 can't be asked for memory without ending when there is none. Whether
- * the system has that much is tried first. */
+/* Redis 6.0 exits when it is asked for memory and there is none. So this first tests
+ * whether the system has that much. */
 static bool system_has(uint64_t bytes) {
     void *trial =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,7 +97,7 @@ static void free_first_retired(void) {
     RedisModule_Free(r);
 }
 
-/* Whether there was anything. */
+/* Returns whether there was anything to free. */
 static bool free_all_retired(void) {
     bool any = retired;
     while (retired)
@@ -225,8 +225,8 @@ static void tell_of_limit(RedisModuleCtx *ctx, uint64_t total) {
         most = maxmemory > 0 ? maxmemory : machine_memory();
     }
     RedisModule_Log(ctx, "warning",
-                    "A filter is refused, or its growth: it would take %llu bytes, and %s "
-                    "is %llu.",
+                    "A new filter or a growth is refused: it would take %llu bytes in "
+                    "all, and %s is %llu.",
                     (unsigned long long)total, limit, most);
 }
 
@@ -234,8 +234,8 @@ static void tell_of_full_server(RedisModuleCtx *ctx, uint64_t more) {
     unsigned long long maxmemory, used;
     server_memory(ctx, &maxmemory, &used);
     RedisModule_Log(ctx, "warning",
-                    "A filter is refused, or its growth: it takes %llu bytes more, and of "
-                    "maxmemory, which is %llu, %llu are in use.",
+                    "A new filter or a growth is refused: it needs %llu more bytes, "
+                    "maxmemory is %llu, and %llu are in use.",
                     (unsigned long long)more, maxmemory, used);
 }
 
@@ -243,8 +243,8 @@ void memory_tell_shortage(uint64_t more) {
     static struct pace pace;
     if (!clock_allows(&pace, 1, TELL_EVERY_MS)) return;
     RedisModule_Log(server.ctx, "warning",
-                    "A filter is refused, or its growth: it takes %llu bytes more, and the "
-                    "system did not give them.",
+                    "A new filter or a growth is refused: it needs %llu more bytes, and "
+                    "the system has none to give.",
                     (unsigned long long)more);
 }
 

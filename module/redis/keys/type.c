@@ -10,7 +10,7 @@
 
 RedisModuleType *type_bulwark;
 
-/* The types of products, whose forms have no room for what is ours. */
+/* The types of other products, whose forms can't hold what is ours alone. */
 static struct {
     RedisModuleType *(*register_it)(RedisModuleCtx *ctx);
     const struct kind *kind;
@@ -64,7 +64,7 @@ static size_t mem_usage(const void *value) {
 }
 
 static void free_value(void *value) {
-    if (!value) return; /* Redis 6.0 does call it so */
+    if (!value) return; /* Redis 6.0 may call it with NULL */
     stats_filter_went(value);
     losses_freed(value);
     filter_free(value);
@@ -80,9 +80,9 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
     return f->live->nlayers + (size_t)(filter_memory(f) / FREE_PIECE);
 }
 
-/* A copy and its original part ways: chunks of the one must not be taken for the
- * other's. Replicas copy for themselves and must come to the same identity. That of
- * a foreign filter follows from what it is. */
+/* A copy and its original develop apart, so chunks of one must not be taken for the
+ * other's. Replicas make the copy themselves and must arrive at the same identity. The
+ * identity of a foreign filter is derived from its fields. */
 static uint64_t identity_of_copy(const struct chain *c, RedisModuleString *name) {
     size_t length;
     if (c->kind->foreign) return c->identity;
@@ -166,7 +166,7 @@ static void digest(RedisModuleDigest *digest, void *value) {
 
 RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding_version,
                              RedisModuleTypeMethods own) {
-    /* An older server takes no notice of the callbacks that it doesn't know. */
+    /* An older server ignores the callbacks that it doesn't know. */
     RedisModuleTypeMethods methods = {
         .version = REDISMODULE_TYPE_METHOD_VERSION,
         .rdb_load = own.rdb_load,

@@ -51,7 +51,7 @@ static void save_chunks(RedisModuleIO *rdb, const struct chain *c) {
     RedisModule_Free(chunk);
 }
 
-/* The file is known to lack what comes later. */
+/* The file is known to lack whatever comes later. */
 static void doubt_if_adrift(struct filter *f) {
     if (adrift_now()) shield_dumped(&f->standing, f->next);
 }
@@ -71,16 +71,16 @@ static void rdb_save(RedisModuleIO *rdb, void *value) {
     if (f.next) save_chunks(rdb, f.next);
 }
 
-/* Servers move slots by RESTORE, and take a key that was refused for one that arrived.
- * So there is no limit for it but what could never fit: a few bytes can stand for any
- * number of zeros, and would evict everything else. */
+/* Servers move slots by RESTORE, and take a refused key for one that arrived. So the only
+ * limit for it is what could never fit: a few bytes can stand for any number of zeros, and
+ * would evict everything else. */
 static bool could_fit(RedisModuleIO *rdb, uint64_t bytes) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
     int trusted = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_SLAVE;
     return RedisModule_GetContextFlags(ctx) & trusted || memory_could_hold(ctx, bytes);
 }
 
-/* NULL, and the reason in *why. */
+/* Returns NULL on a refusal, with the reason in *why. */
 static struct filter *load_header(RedisModuleIO *rdb, uint64_t follows[2],
                                   const char **why) {
     size_t length;
@@ -108,7 +108,7 @@ done:
     return f;
 }
 
-/* Each chunk has to bring something, so a hostile payload can't go on for ever. */
+/* Each chunk must bring something new, so a hostile payload can't go on forever. */
 static bool load_chunks(RedisModuleIO *rdb, struct chain *c, uint64_t follows,
                         const char **why) {
     uint64_t present = chain_present(c);

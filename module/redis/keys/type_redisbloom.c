@@ -87,7 +87,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     return type_loaded(rdb, c, status, why);
 }
 
-/* As RedisBloom does it, but in smaller chunks. */
+/* Does it as RedisBloom does, but in smaller chunks. */
 static void aof_rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     const struct chain *c = ((const struct filter *)value)->live;
     size_t length = redisbloom_header_length(c);

@@ -12,8 +12,8 @@
 
 #define TYPE_NAME "bloomfltr"
 
-/* A larger filter is written to the AOF in our own form, in pieces: it is more than
- * valkey-bloom takes by default, and a copy of it is not wanted in the child. */
+/* A larger filter is written to the AOF in our own form, in pieces: it exceeds what
+ * valkey-bloom accepts by default, and the child should not hold a copy of it. */
 #define AOF_LOAD_MAX (UINT64_C(128) << 20)
 
 #define CUT_SHORT "it could not be read"

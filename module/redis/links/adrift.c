@@ -7,10 +7,10 @@
 #include "links/replicate.h"
 #include "links/upstream.h"
 
-static bool adrift, noted; /* now; in the file, as far as this process wrote it */
-static bool started;       /* from a file that ends adrift, which is to be noted */
-static bool due;           /* a note is */
-static bool file_adrift;   /* what the file that is loaded said last */
+static bool adrift, noted; /* now; the last note that this process wrote to the file */
+static bool started;       /* started from a file that ends adrift; to be noted */
+static bool due;           /* a note is due */
+static bool file_adrift;   /* the last note in the file that is loaded */
 
 /* Without an AOF a note would only count as a change of the data. */
 static bool has_aof(RedisModuleCtx *ctx) {
@@ -55,11 +55,11 @@ bool adrift_loaded(RedisModuleCtx *ctx) {
 }
 
 /* BF.ADRIFT 0 | 1 | 2
- * From an AOF: what is noted there. */
+ * A note in an AOF, which is being loaded. */
 int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return reply_wrong_arity(ctx);
     if (!upstream_sent(ctx))
-        return reply_error(ctx, "ERR only an append-only file says this");
+        return reply_error(ctx, "ERR only an append-only file may send this");
     char what = RedisModule_StringPtrLen(argv[1], NULL)[0];
     file_adrift = what == '1';
     if (what == '2') node_came_from_old_file();

@@ -2,36 +2,39 @@
 /* adrift.h - an append-only file that stops before its time.
  *
  * A full sync replaces all data. Until the append-only file has been rewritten, a server
- * that dies starts from its old file, which has nothing of the sync. That holds also for
- * one that was promoted meanwhile and has acknowledged adds. So a replica notes in its file
- * that it has lost its master, and that it has it again:
+ * that dies starts from its old file, which has nothing of the sync. This also holds for a
+ * replica that was promoted meanwhile and has acknowledged adds. So a replica notes in its
+ * file that it has lost its master, and that it has it again:
  *
  *     link lost, or none yet        BF.ADRIFT 1    into the AOF, not to replicas
  *     link up without a full sync   BF.ADRIFT 0    the file is right again
  *     promoted                      BF.ADRIFT 0    the data is still the file's
  *     full sync                                    the new file begins without a note
  *     started from a file that
- *     ends adrift                   BF.ADRIFT 2    what is vouched for from here on is not
+ *     ends adrift                   BF.ADRIFT 2    filters vouched for from here on are not
  *                                                  in doubt after another start
  *
- * A file that ends adrift puts its filters in doubt by "restore": what came after it is
- * unknown. A rewrite drops the note, so a filter that is saved meanwhile has the doubt in
- * itself. Nothing can be noted while clients are paused: see the manual, internals.md. */
+ * A file that ends adrift puts its filters in doubt by "restore", because it is unknown
+ * what came after it. A rewrite drops the note, so a filter that is saved meanwhile stores
+ * the doubt itself. Nothing can be noted while clients are paused: see the manual,
+ * internals.md. */
 #ifndef BULWARK_ADRIFT_H
 #define BULWARK_ADRIFT_H
 
 #include "server.h"
 
-/* This node is a replica and has no link; or it has one, or is a master. */
+/* Notes whether this node is adrift: a replica without a link. A replica with a link, or a
+ * master, is not. */
 void adrift_set(RedisModuleCtx *ctx, bool adrift);
 
-/* Whether it is so: then what is saved has that doubt in itself. */
+/* Whether this node is adrift. A filter saved now stores that doubt. */
 bool adrift_now(void);
 
-/* Loading begins, from wherever: what was noted is of the data before. */
+/* To be called when loading begins, from any source: forgets the notes about the data
+ * before. */
 void adrift_loading(void);
 
-/* A file has been loaded. Whether it ends adrift. */
+/* To be called when a file has been loaded. Returns whether it ends adrift. */
 bool adrift_loaded(RedisModuleCtx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* announce.h - what watchers, caching clients and listeners are told. */
+/* announce.h - tells watchers, caching clients and listeners of a change. */
 #ifndef BULWARK_ANNOUNCE_H
 #define BULWARK_ANNOUNCE_H
 

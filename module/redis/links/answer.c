@@ -10,7 +10,7 @@
 static void look_at_link(struct circumstances *here) {
     enum belief belief = beat_belief();
     here->link_down = !node_link_is_up() || belief == NOT_HEARD;
-    /* WAIT does not count a replica that the master doesn't name. */
+    /* WAIT doesn't count a replica that the master doesn't name. */
     if (belief == NOT_NAMED) here->trust &= (uint16_t)~TRUST_REPLICA;
 }
 
@@ -22,7 +22,8 @@ static void see_lease(struct filter *f, struct moment now) {
     stats_filter_came(f);
 }
 
-/* The lease comes first: a replica, which has causes of its own, sees its end too. */
+/* The lease comes first: a replica, which has other causes to answer "unknown", also
+ * notices its end. */
 static enum cause look_at(struct filter *f, struct circumstances *here) {
     struct moment now = {0, 0};
     if (f->standing.lease) {

@@ -16,17 +16,18 @@
 #include "settings/settings.h"
 #include "watch/stats.h"
 
-/* An address as CLIENT LIST has it: [IPv6]:port at the longest. */
+/* The longest address that CLIENT LIST has: [IPv6]:port. */
 #define END_MAX (INET6_ADDRSTRLEN + 8)
 
-/* A replica acknowledges within a second or two of its coming: for that time beats are more
- * frequent. */
+/* A replica acknowledges within a second or two after it has come. During that time beats
+ * are more frequent. */
 #define HURRIES  20
 #define HURRY_MS 100
 
 /* ---- CLIENT LIST ---- */
 
-/* What the server says of its connections of that type, a line each; to be freed. */
+/* What the server says of its connections of that type, a line each. The caller frees
+ * it. */
 static char *connections(RedisModuleCtx *ctx, const char *type) {
     RedisModuleCallReply *list =
         RedisModule_Call(ctx, "CLIENT", "ccc", "LIST", "TYPE", type);
@@ -42,7 +43,7 @@ static char *connections(RedisModuleCtx *ctx, const char *type) {
 }
 
 /* The value of a field in a line, up to the next space: " addr=" gives "10.0.0.7:41234".
- * False if it isn't there, or has no room. */
+ * False if the field isn't there, or the value doesn't fit. */
 static bool read_field(const char *line, const char *field, char *value, size_t room) {
     const char *at = strstr(line, field);
     size_t length = at ? strcspn(at + strlen(field), " ") : room;
@@ -54,15 +55,15 @@ static bool read_field(const char *line, const char *field, char *value, size_t 
 
 /* ---- at the master ---- */
 
-/* The end of a link on which the last command was an acknowledgement: after the handshake
- * and while its file is under way, a replica sends none. */
+/* The end of a link, if its last command was an acknowledgement: after the handshake and
+ * while its file is on the way, a replica sends none. */
 static bool read_end(const char *line, char end[END_MAX]) {
     char command[16];
     return read_field(line, " cmd=", command, sizeof command) &&
            strcmp(command, "replconf") == 0 && read_field(line, " addr=", end, END_MAX);
 }
 
-/* At most as many as there are lines. */
+/* Returns how many ends were read, at most the number of lines. */
 static size_t read_ends(RedisModuleCtx *ctx, char *lines, RedisModuleString **ends) {
     size_t n = 0;
     for (char *line, *rest = lines; (line = strsep(&rest, "\n"));) {
@@ -80,8 +81,8 @@ static size_t count_lines(const char *text) {
     return n;
 }
 
-/* Replicas in a cluster hear from each other that a slot has another owner. As long as a
- * cluster takes by default to miss a node. */
+/* Replicas in a cluster hear from each other that a slot has another owner. This is the
+ * time that a cluster takes by default to miss a node. */
 #define HEARSAY_MS 15000
 
 static bool moving;
@@ -108,8 +109,9 @@ static void send_if_due(RedisModuleCtx *ctx) {
         send_beat(ctx);
 }
 
-/* To the server a beat is a change, and by default it saves after a hundred of them in 300
- * seconds. Where there are no others, one in so many is sent. */
+/* The server counts a beat as a change of the data, and by default it saves after a hundred
+ * changes in 300 seconds. If there are no other changes, only one in IDLE_TICKS beats is
+ * sent. */
 #define IDLE_TICKS 4
 
 static bool may_wait(RedisModuleCtx *ctx) {
@@ -129,7 +131,7 @@ void beat_tick(RedisModuleCtx *ctx) {
     if (stats_declared_filters() > 0 && !may_wait(ctx)) send_if_due(ctx);
 }
 
-static unsigned hurries; /* so many beats are still to be sent soon */
+static unsigned hurries; /* beats still to be sent soon */
 
 static void hurry(RedisModuleCtx *ctx, void *data) {
     (void)data;
@@ -153,8 +155,8 @@ void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
 
 static struct {
     int64_t up_at;       /* when the link came up: Unix time in ms */
-    int64_t sent, heard; /* the last beat on it: Unix time of the master; steady clock */
-    bool any, named;     /* there was one; one that named this end */
+    int64_t sent, heard; /* the last beat on it: the master's Unix time; our steady clock */
+    bool any, named;     /* there was a beat; the last one named this end */
 } from_master;
 static bool since_loading;
 
@@ -201,8 +203,8 @@ static bool write_end(const struct sockaddr_storage *address, char end[END_MAX])
     return true;
 }
 
-/* This end of the link to the master, by its descriptor: on 6.0 CLIENT LIST has only the
- * other end. */
+/* This end of the link to the master, found by its descriptor: on 6.0 CLIENT LIST has only
+ * the other end. */
 static bool own_end(RedisModuleCtx *ctx, char end[END_MAX]) {
     char digits[16];
     struct sockaddr_storage address;
@@ -223,11 +225,11 @@ static bool names_us(RedisModuleCtx *ctx, RedisModuleString **ends, int n) {
 }
 
 /* BF.BEAT ms end [end ...]
- * From a master: what was acknowledged at the time is in the stream before this. */
+ * From a master: everything acknowledged by that time precedes this in the stream. */
 int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long sent;
     if (argc < 3) return reply_wrong_arity(ctx);
-    if (!upstream_sent(ctx)) return reply_error(ctx, "ERR only a master says this");
+    if (!upstream_sent(ctx)) return reply_error(ctx, "ERR only a master may send this");
     if (RedisModule_StringToLongLong(argv[1], &sent) != REDISMODULE_OK)
         return reply_ok(ctx);
     from_master.any = true;

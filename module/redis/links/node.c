@@ -54,15 +54,15 @@ static void become(RedisModuleCtx *ctx, bool replica) {
     replicate_promotion(ctx);
 }
 
-/* After its start a replica in a cluster has no master's address for some time; for good,
- * if the cluster has none. The server takes it for a master meanwhile, the cluster
+/* After its start a replica in a cluster has no master's address for some time, or for good
+ * if the cluster has none. Meanwhile the server takes itself for a master; the cluster
  * doesn't. */
 static bool is_replica_in_cluster(RedisModuleCtx *ctx) {
     char id[REDISMODULE_NODE_ID_LEN + 1] = "";
     int flags = 0;
     const char *own = RedisModule_GetMyClusterID();
     if (!own) return false;
-    memcpy(id, own, REDISMODULE_NODE_ID_LEN); /* which has no end of its own */
+    memcpy(id, own, REDISMODULE_NODE_ID_LEN); /* it isn't terminated */
     return RedisModule_GetClusterNodeInfo(ctx, id, NULL, NULL, NULL, &flags) ==
                REDISMODULE_OK &&
            flags & REDISMODULE_NODE_SLAVE;
@@ -97,7 +97,7 @@ static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t cha
     if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry(ctx);
 }
 
-/* Not in the 7.0 header: Redis 8.4 tells of slots that it moves by itself. */
+/* Not in the 7.0 header: Redis 8.4 has events for slots that it moves itself. */
 #define EVENT_SLOT_MIGRATION     18
 #define SUBEVENT_MIGRATE_STARTED 3
 #define SUBEVENT_MIGRATE_FAILED  4
@@ -153,7 +153,7 @@ void node_arrived(const RedisModuleString *name, struct filter *f, bool restored
 
 /* ---- saving ---- */
 
-/* Told of in the process that saves, which may be a child. */
+/* The event comes in the process that saves, which may be a child. */
 static void on_saving(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                       void *data) {
     (void)ctx;

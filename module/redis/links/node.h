@@ -4,12 +4,13 @@
  *     event                               restarts  failovers  restores
  *     a master has loaded from its disk     + 1
  *     from a file that ends adrift                               + 1     (adrift.h)
- *     this node was promoted, and tells               + 1
+ *     this node was promoted, and tells replicas      + 1
  *     ... and never believed itself here    + 1       + 1
  *     the master, or the AOF, says so                 + 1                (BF.PROMOTED)
  *
- * A replica is in doubt while it can't know whether it has caught up (beat.h). One that is
- * promoted before it has believed itself once since it loaded counts as restarted. */
+ * A replica is in doubt while it can't know whether it has caught up (beat.h). A replica
+ * that is promoted without having believed itself once since it loaded counts as
+ * restarted. */
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H
 
@@ -23,7 +24,7 @@ struct node {
 };
 extern struct node node;
 
-/* All that shield.h has to know of this server, but for the link to its master. */
+/* Everything that shield.h has to know of this server, except the link to its master. */
 static inline struct circumstances node_circumstances(void) {
     return (struct circumstances){.era = node.era,
                                   .bypass = settings.bypass,
@@ -33,21 +34,22 @@ static inline struct circumstances node_circumstances(void) {
 
 int node_register(RedisModuleCtx *ctx);
 
-/* A replica's link to its master. */
+/* Whether a replica's link to its master is up. */
 bool node_link_is_up(void);
 
-/* The master or the AOF says that a node was promoted there (BF.PROMOTED). */
+/* To be called when the master or the AOF says that a node was promoted there
+ * (BF.PROMOTED). */
 void node_promoted_upstream(void);
 
-/* The AOF says that a server has started from it although it ended adrift (adrift.h): what
- * is in it by now is in doubt. */
+/* To be called when the AOF says that a server has started from it although it ended adrift
+ * (adrift.h). The filters loaded so far are then in doubt. */
 void node_came_from_old_file(void);
 
-/* A filter that came from bytes. Restored: from a DUMP, not from a file or a master. name
- * may be NULL. */
+/* To be called for a filter that was read from bytes. restored: it came from a DUMP, not
+ * from a file or a master. name may be NULL. */
 void node_arrived(const RedisModuleString *name, struct filter *f, bool restored);
 
-/* Whether what is being saved is a file or a full sync, not a DUMP. */
+/* Whether a file or a full sync is being saved, not a DUMP. */
 bool node_is_saving(void);
 
 #endif

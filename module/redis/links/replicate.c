@@ -11,7 +11,7 @@
 
 #define RECORD ((long long)CODEC_RECORD_ITERATOR)
 
-/* A promotion that nobody has been told of yet. */
+/* This node was promoted and hasn't sent BF.PROMOTED yet. */
 static bool promotion_untold;
 
 static void tell_promotion(RedisModuleCtx *ctx) {
@@ -49,8 +49,8 @@ void replicate_promotion(RedisModuleCtx *ctx) {
     promotion_untold = true;
 }
 
-/* The context of no command. In one that has its own, 6.0 wraps what is sent in a MULTI,
- * which goes into the AOF whatever the rest does. */
+/* A context that belongs to no command. In a command's own context, 6.0 wraps what is sent
+ * in a MULTI, which goes into the AOF whatever the rest does. */
 static RedisModuleCtx *quiet(RedisModuleCtx *ctx) {
     return server.ctx ? server.ctx : ctx;
 }
@@ -111,7 +111,8 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
     return nchanged;
 }
 
-/* Of a part that has no AT, an item "AT" goes alone: with what follows it would be one. */
+/* Without AT, an item "AT" is sent on its own: followed by other items it would be read as
+ * the option. */
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     long long at, RedisModuleString **items, size_t n, bool as_it_is) {
     if (as_it_is) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replicate.h - the one sender: what replicas and the AOF are told.
+/* replicate.h - the one sender: everything that replicas and the AOF are told.
  *
- * Effects travel, not commands: the filter that was made, with its sizes and its secret;
- * the layer that was added; the items that changed a bit. So a replica ends byte for byte
- * as its master, whatever its own settings are.
+ * Effects are sent, not commands: the filter that was made, with its sizes and its secret;
+ * the layer that was added; the items that changed a bit. So a replica is byte for byte the
+ * same as its master, whatever its own settings are.
  *
  *     what happened here      what is sent
  *     a filter was made       BF.LOADCHUNK key 1 <header, born>
@@ -21,15 +21,15 @@
  *     who has been heard      BF.BEAT ms end [end ...], to replicas only: beat.h
  *     the link came or went   BF.ADRIFT n, to the AOF only: adrift.h
  *
- * What a master or an AOF brings goes on to replicas of this node and into its AOF in the
- * same words, if it was an effect here too.
+ * Commands from a master or an AOF are passed on to this node's replicas and into its AOF
+ * in the same words, if they were an effect here too.
  *
- * A promotion goes before everything else that is sent after it: what a promoted node makes
- * or vouches for is not in doubt by its own promotion.
+ * A promotion is sent before everything that follows it, so that a filter that the promoted
+ * node makes or vouches for is not in doubt by this same promotion.
  *
- * What changed nothing is not sent, with one exception: an add, LOADING or COMMIT of that
- * sort is sent where somebody relies on WAIT (replicate_sends_all). A repeated LOAD AT is
- * never sent again. */
+ * A command that changed nothing is not sent, with one exception: an add, LOADING or COMMIT
+ * without effect is sent where somebody relies on WAIT (replicate_sends_all). A repeated
+ * LOAD AT is never sent again. */
 #ifndef BULWARK_REPLICATE_H
 #define BULWARK_REPLICATE_H
 
@@ -38,31 +38,31 @@
 #include "core/filter.h"
 #include "server.h"
 
-/* The command under way says best what happened. */
+/* Sends the command under way unchanged: it says best what happened. */
 void replicate_as_it_came(RedisModuleCtx *ctx);
 
-/* Whether what changes nothing in the filter is sent all the same, unless it came from
- * upstream. Servers from 7.2 on answer WAIT and WAITAOF at once if a connection has sent
- * nothing since the last time; but an item that is there already may be on no replica yet,
- * and in no file. */
+/* Whether a command that changes nothing in the filter is sent all the same, unless it came
+ * from upstream. Servers from 7.2 on answer WAIT and WAITAOF at once if a connection has
+ * sent nothing since the last time; but an item that is already in the filter may not have
+ * reached any replica, or any file, yet. */
 bool replicate_sends_all(RedisModuleCtx *ctx, const struct filter *f);
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct filter *f);
 
-/* Of one of its chains. */
+/* Sends the growth of one of the filter's chains. */
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       const struct chain *c);
 
-/* Those of the n items that changed something, or all. Returns how many did. With as_it_is
- * the command under way says the same if all are sent, and is sent for less than a new
- * one. */
+/* Sends those of the n items that changed something, or all of them. Returns how many
+ * changed something. as_it_is: the command under way says the same if all are sent, and
+ * sending it unchanged is cheaper. */
 size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
                        RedisModuleString **items, const uint8_t *changed, size_t n,
                        bool all, bool as_it_is);
 
-/* The n items that the rebuild with this token was fed; as_it_is as above. So many were
- * sent before them, if LOAD has said so with AT; else REPLICATE_NO_AT. */
+/* Sends the n items that the rebuild with this token was fed; as_it_is as above. `at` is
+ * how many were sent before them, if LOAD said so with AT, otherwise REPLICATE_NO_AT. */
 #define REPLICATE_NO_AT (-1)
 void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     long long at, RedisModuleString **items, size_t n, bool as_it_is);
@@ -70,19 +70,20 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
 /* The filter was vouched for. */
 void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f);
 
-/* How many items COMMIT says that the rebuild received: no more than fit in the number. */
+/* How many items COMMIT says that the rebuild received, capped at the largest number it can
+ * send. */
 static inline long long replicated_count(const struct standing *s) {
     return s->rebuild_received > INT64_MAX ? INT64_MAX : (long long)s->rebuild_received;
 }
 
-/* The same by the COMMIT of the rebuild with that token, which is live by now. */
+/* The same, by the COMMIT of the rebuild with that token, which is live by now. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct filter *f);
 
 /* Nobody vouches for the filter any more. */
 void replicate_alarm(RedisModuleCtx *ctx, RedisModuleString *name);
 
-/* A filter was made of this data of valkey-bloom's. */
+/* A filter was made from this data of valkey-bloom's. */
 void replicate_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
                          RedisModuleString *data);
 
@@ -90,17 +91,17 @@ void replicate_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
                      const struct filter *f);
 
-/* This node was promoted. From an event nothing can be sent: what is sent there takes the
- * REPLICAOF along, and replicas would be promoted too. So it goes before the next effect,
- * or from a timer. */
+/* Notes that this node was promoted. Nothing can be sent from an event: the server would
+ * send the REPLICAOF along, and replicas would be promoted too. So the promotion is sent
+ * before the next effect, or from a timer. */
 void replicate_promotion(RedisModuleCtx *ctx);
 
-/* These two are sent from timers only. No ends: nobody is named. */
+/* Both are called from timers only. n = 0: no replica is named. */
 void replicate_beat(RedisModuleCtx *ctx, long long ms, RedisModuleString **ends, size_t n);
 void replicate_adrift(RedisModuleCtx *ctx, const char *what);
 
-/* Calls it from a timer, as soon as clients are not paused: until then nothing may be sent.
- * The struct must stay. */
+/* Calls what->send from a timer, as soon as clients are not paused: until then nothing may
+ * be sent. The struct must stay valid. */
 struct replicate_later {
     void (*send)(RedisModuleCtx *ctx);
 };

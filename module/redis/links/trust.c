@@ -26,22 +26,22 @@ static const struct {
     const char *text; /* in the log */
 } warnings[WARNINGS] = {
     [WITHOUT_AOF] = {"restart_without_aof",
-                     "bf-trust has \"restart\", but there is no append-only file: what is "
-                     "added after the last save is lost by a restart, and denied"},
+                     "bf-trust has \"restart\", but there is no append-only file: items "
+                     "added after the last save are lost by a restart, and denied"},
     [WITHOUT_FSYNC] = {"restart_without_fsync",
                        "bf-trust has \"restart\", but appendfsync is not \"always\", and "
-                       "nobody sends WAITAOF: what a power cut takes is denied"},
+                       "no client sends WAITAOF: items lost in a power cut are denied"},
     [WITHOUT_FSYNC_ON_REWRITE] =
         {"restart_without_fsync_on_rewrite",
-         "bf-trust has \"restart\", but no-appendfsync-on-rewrite is \"yes\", and nobody "
-         "sends WAITAOF: what a power cut takes during a rewrite is denied"},
+         "bf-trust has \"restart\", but no-appendfsync-on-rewrite is \"yes\", and no "
+         "client sends WAITAOF: items lost in a power cut during a rewrite are denied"},
     [BEFORE_REWRITE] = {"restart_before_rewrite",
                         "bf-trust has \"restart\", but the append-only file has not been "
                         "rewritten since the last full sync: until then a restart brings "
                         "back an older one. Filters answer \"unknown\" until then"},
     [WITHOUT_WAIT] = {"failover_without_wait",
-                      "bf-trust has \"failover\", but min-replicas-to-write is 0, and "
-                      "nobody sends WAIT: what the promoted node has not got is denied"},
+                      "bf-trust has \"failover\", but min-replicas-to-write is 0, and no "
+                      "client sends WAIT: items that the promoted node lacks are denied"},
     [UNNAMED] =
         {"replica_unnamed",
          "bf-trust has \"replica\", but the master doesn't name this node: it is the "
@@ -49,8 +49,8 @@ static const struct {
          "Filters answer \"unknown\" unless bf-max-lag is set"},
 };
 
-static _Atomic unsigned current; /* warnings that hold, as bits */
-static unsigned told;            /* those that the log has */
+static _Atomic unsigned current; /* current warnings, as bits */
+static unsigned told;            /* warnings already in the log */
 
 /* ---- what the server says ---- */
 
@@ -58,10 +58,10 @@ struct facts {
     bool aof, rewriting;          /* the file; its rewrite: under way, due or failed */
     bool seldom, spares_rewrites; /* when it is fsynced */
     bool no_min_replicas;
-    bool waits, waits_for_aof; /* somebody has */
+    bool waits, waits_for_aof; /* some client has sent WAIT, WAITAOF */
 };
 
-/* A setting, or the text given where CONFIG can't be had. */
+/* A setting, or `otherwise` where CONFIG isn't available. */
 static void read_setting(RedisModuleCtx *ctx, const char *name, const char *otherwise,
                          char value[16]) {
     snprintf(value, 16, "%s", otherwise);
@@ -95,7 +95,7 @@ static bool has_field(RedisModuleServerInfoData *info, const char *field,
     return is && strcmp(is, value) == 0;
 }
 
-/* One that was refused is counted, too, but not as a call. */
+/* A refused call is counted as well, but not under "calls". */
 static bool was_called(RedisModuleServerInfoData *info, const char *field) {
     const char *is = RedisModule_ServerInfoGetFieldC(info, field);
     return is && strncmp(is, "calls=0,", 8) != 0;
@@ -138,8 +138,7 @@ bool trust_awaits_rewrite(void) {
 
 /* ---- warnings ---- */
 
-/* For a moment every replica that has come is unnamed: beats that are in the backlog name
- * others. */
+/* Every new replica is unnamed for a moment: the beats in the backlog name others. */
 #define UNNAMED_TICKS 5
 
 static bool stays_unnamed(void) {

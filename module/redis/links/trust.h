@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust.h - what the server's own settings say against the words in bf-trust.
+/* trust.h - what in the server's own settings contradicts the words in bf-trust.
  *
  *     in INFO                            there is the word, and
  *     restart_without_aof                no append-only file
- *     restart_without_fsync              appendfsync is not "always", and nobody has sent
- *                                        WAITAOF, or it isn't true here
- *     restart_without_fsync_on_rewrite   no-appendfsync-on-rewrite is "yes", and likewise
+ *     restart_without_fsync              appendfsync is not "always", and no client has
+ *                                        sent WAITAOF, or it can't be relied on here
+ *     restart_without_fsync_on_rewrite   no-appendfsync-on-rewrite is "yes", and the same
  *     restart_before_rewrite             no rewrite since the last full sync
- *     failover_without_wait              min-replicas-to-write is 0, nobody has sent WAIT
+ *     failover_without_wait              min-replicas-to-write is 0, no client sent WAIT
  *     replica_unnamed                    the master doesn't name this node (beat.h)
  *
- * They are looked for once a second, while there are filters that are loading or ready.
- * Each goes into the log once. What writers do can't be seen: no warning is no proof. */
+ * They are checked once a second, while there are filters that are loading or ready. Each
+ * goes into the log once. The check can't see what writers do: no warning is no proof. */
 #ifndef BULWARK_TRUST_H
 #define BULWARK_TRUST_H
 
@@ -20,15 +20,15 @@
 /* To be called once a second. */
 void trust_tick(RedisModuleCtx *ctx);
 
-/* A full sync has ended. Until the append-only file has been rewritten, a restart would
- * bring back the data of before. */
+/* To be called when a full sync has ended. Until the append-only file has been rewritten, a
+ * restart would bring back the data from before the sync. */
 void trust_synced(void);
 
 /* Whether that rewrite is still to come although "restart" is trusted. Nothing may be
  * denied then. */
 bool trust_awaits_rewrite(void);
 
-/* The warnings that hold, with commas between them. Takes no lock and no memory. */
+/* Writes the current warnings, with commas between them. Takes no lock and no memory. */
 #define TRUST_WARNINGS_MAX 256
 void trust_warnings(char words[TRUST_WARNINGS_MAX]);
 

@@ -25,17 +25,18 @@ void upstream_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter 
                     const char *why) {
     char shown[SHOWN_MAX + 1];
     if (!f) return;
-    RedisModule_Log(ctx, "warning",
-                    "The filter %s is not its master's: %s. It denies nothing until the "
-                    "next full sync.",
-                    server_printable(name, shown), why);
+    RedisModule_Log(
+        ctx, "warning",
+        "The filter %s differs from its master's: %s. It denies nothing until the "
+        "next full sync.",
+        server_printable(name, shown), why);
     if (vouch_alarm(ctx, name, f)) announce(ctx, name, "bf.loading");
 }
 
 void upstream_end(const char *what, const char *why) {
     RedisModule_Log(server.ctx, "warning",
-                    "%s from the master or the file can't be taken: %s. Ending: without "
-                    "it, what is there would be denied.",
+                    "%s from the master or the file can't be applied: %s. Ending: without "
+                    "it, items that exist would be denied.",
                     what, why ? why : "it makes no sense");
     exit(1);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* upstream.h - what came from a master or an AOF.
  *
- * It is an effect that happened there: it is followed, and not judged. Limits on memory,
+ * It is an effect that happened there, so it is applied and not judged. Limits on memory,
  * refusals and the settings here are for clients. Nobody upstream reads an error, and the
- * server would log one together with the last bytes of the stream, where a secret may be.
- * So whatever can't be applied ends in one of four ways:
+ * server would log one together with the last bytes of the stream, which may contain a
+ * secret. So a command that can't be applied ends in one of four ways:
  *
  *     what arrives                   why it can't be applied         what happens
  *     -----------------------------  ------------------------------  -------------
@@ -22,12 +22,12 @@
  *
  *     logged     the log has the words that a client would have read, and the key's name;
  *                the reply is OK. The filter says "maybe" as often as before, or more
- *     one is     of RedisBloom's defaults, and loading unless bf-missing-key says absent:
- *     made       a master of ours would have sent the header first
- *     alarm      what is here denies nothing until the next full sync, or until somebody
+ *     one is     with RedisBloom's defaults, and loading unless bf-missing-key says absent:
+ *     made       a Bulwark master would have sent the header first
+ *     alarm      the filter here denies nothing until the next full sync, or until somebody
  *                vouches for it
- *     ends       exit(1), as for a broken RDB file: without the filter, the next add would
- *                make one that denies all that it held
+ *     ends       exit(1), as for a broken RDB file: without the filter the next add would
+ *                make a new one that denies all that it held
  */
 #ifndef BULWARK_UPSTREAM_H
 #define BULWARK_UPSTREAM_H
@@ -42,17 +42,17 @@ bool upstream_sent(RedisModuleCtx *ctx);
  * NULL. */
 int upstream_log(RedisModuleCtx *ctx, RedisModuleString *name, const char *why);
 
-/* "alarm", if there is a filter; replying is the caller's. Listeners are told: the filter
- * may be gone after it. */
+/* "alarm", if there is a filter. Tells listeners, so the filter may be gone afterwards.
+ * Replying is the caller's business. */
 void upstream_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                     const char *why);
 
 /* "the server ends". why may be NULL. */
 _Noreturn void upstream_end(const char *what, const char *why);
 
-/* The same if the status is BLOOM_NO_MEMORY and the command under way came from upstream.
- * The second form is for callbacks, which can't tell: on a replica, and while loading,
- * every call counts. */
+/* "the server ends" if the status is BLOOM_NO_MEMORY and the command under way came from
+ * upstream. The second form is for callbacks, which can't tell where a call came from: it
+ * ends the server on a replica, and while loading. */
 void upstream_must_have(RedisModuleCtx *ctx, enum bloom_status status);
 void upstream_must_have_here(enum bloom_status status);
 

@@ -6,8 +6,8 @@
 /* Not in the 7.0 header; means this only where server.plain_settings. */
 #define CONFIG_UNPREFIXED (1u << 9)
 
-/* What LoadConfigs does not find in the server's file it sets to the default that was
- * registered: an argument has to be that default. */
+/* LoadConfigs sets every setting that it doesn't find in the server's file to the
+ * registered default. So an argument has to be that default. */
 
 static long long get_number(const char *name, void *data) {
     (void)name;
@@ -61,7 +61,7 @@ static int get_choice(const char *name, void *data) {
 
 static int set_choice(const char *name, int place, void *data, RedisModuleString **error) {
     (void)name;
-    (void)error; /* the server knows which there are */
+    (void)error; /* the server has checked the word */
     ((const struct choice *)data)->set(place);
     return REDISMODULE_OK;
 }
@@ -82,9 +82,9 @@ static int register_all(RedisModuleCtx *ctx, unsigned flags) {
     return status;
 }
 
-/* An unreleased server's version is above all others, whatever it knows. One that doesn't
- * know the flag says so in its log, and refuses the first setting: nothing is left of
- * it. */
+/* The version of an unreleased server is above all others, whatever it supports. A server
+ * that doesn't know the flag says so in its log and refuses the first setting; nothing is
+ * left of it. */
 static int register_settings(RedisModuleCtx *ctx) {
     int status = REDISMODULE_ERR;
     if (server.plain_settings) status = register_all(ctx, CONFIG_UNPREFIXED);

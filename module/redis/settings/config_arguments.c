@@ -32,11 +32,11 @@ static void refuse_name(RedisModuleCtx *ctx, RedisModuleString *name) {
     char shown[SHOWN_MAX + 1], list[WORDS_MAX] = "";
     for (size_t i = 0; i < SETTINGS; i++)
         append(list, settings_name(settings_at(i)));
-    RedisModule_Log(ctx, "warning", "Unknown module argument '%s'. There are: %s.",
+    RedisModule_Log(ctx, "warning", "Unknown module argument '%s'. Known ones: %s.",
                     server_printable(name, shown), list);
 }
 
-/* value may be NULL: it is not there. */
+/* value may be NULL: the argument has no value. */
 static void refuse_value(RedisModuleCtx *ctx, struct setting s, RedisModuleString *value) {
     char shown[SHOWN_MAX + 1], words[WORDS_MAX];
     say_what_it_must_be(s, words);
@@ -48,8 +48,9 @@ static void refuse_value(RedisModuleCtx *ctx, struct setting s, RedisModuleStrin
                         settings_name(s), words);
 }
 
-/* The value after argv[*at], which is a setting's name: one argument, or, for a list, all
- * up to the next name. *at is then after it. To be freed; NULL if there is none. */
+/* The value after argv[*at], which is a setting's name: one argument or, for a list, all up
+ * to the next name. *at is then after it. The caller frees the value; NULL if there is
+ * none. */
 static RedisModuleString *take_value(RedisModuleCtx *ctx, RedisModuleString **argv,
                                      int argc, int *at, bool is_list) {
     struct setting next;

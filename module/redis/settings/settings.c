@@ -13,7 +13,7 @@
 #include "core/shield.h"
 #include "settings/settings_table.h"
 
-/* The texts among the settings come from their table: settings_start. */
+/* settings_start() sets the text settings from their table. */
 struct settings settings = {
     .initial_size = 100,
     .expansion_factor = 2,
@@ -34,7 +34,7 @@ const struct number settings_numbers[SETTINGS_NUMBERS] = {
     {"bf-max-lag", NULL, &settings.max_lag, 0, INT32_MAX, REDISMODULE_CONFIG_DEFAULT},
 };
 
-/* As the server reads sizes in its own settings: k is 1000, kb is 1024. */
+/* Reads a size as the server does in its own settings: k is 1000, kb is 1024. */
 static bool read_bytes(RedisModuleString *text, long long *value) {
     static const struct {
         const char *unit;
@@ -65,7 +65,7 @@ static bool read_number(const struct number *n, RedisModuleString *text) {
 
 /* ---- texts ---- */
 
-/* The server has no settings that are fractions. */
+/* The server has no settings that are fractions, so this is a text. */
 static bool take_rate(RedisModuleString *text) {
     double rate;
     if (RedisModule_StringToDouble(text, &rate) != REDISMODULE_OK ||
@@ -114,7 +114,7 @@ struct text settings_texts[SETTINGS_TEXTS] = {
     {"bf-error-rate", "ERROR_RATE", "0.01", take_rate, "must be a number between 0 and 1",
      false, NULL},
     {"bf-trust", NULL, "", take_trust,
-     "must be of the words restart, failover, replica and restore", true, NULL},
+     "must be a list of the words restart, failover, replica and restore", true, NULL},
 };
 
 static bool read_text(struct text *t, RedisModuleString *text) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings.h - what can be set, and how it is set here. settings_table.h says by which
- * names. */
+/* settings.h - the settings and their values here. settings_table.h has their names. */
 #ifndef BULWARK_SETTINGS_H
 #define BULWARK_SETTINGS_H
 
@@ -10,13 +9,13 @@
 enum missing_key { MISSING_ABSENT, MISSING_MAYBE, MISSING_ERROR };
 
 struct settings {
-    double error_rate;          /* bf-error-rate: of filters made without one */
-    long long initial_size;     /* bf-initial-size: capacity, likewise */
-    long long expansion_factor; /* bf-expansion-factor, likewise; 0: never grows */
-    const struct kind *kind;    /* bf-kind, likewise */
+    double error_rate;          /* bf-error-rate: for filters made without one */
+    long long initial_size;     /* bf-initial-size: the capacity of such filters */
+    long long expansion_factor; /* bf-expansion-factor: of such filters; 0: never grow */
+    const struct kind *kind;    /* bf-kind: the kind of such filters */
     long long
-        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: the server's */
-    long long max_lag;    /* bf-max-lag: seconds that a replica may be behind; 0: any */
+        max_filter_bytes; /* bf-max-filter-bytes: of one generation; 0: server's limit */
+    long long max_lag; /* bf-max-lag: seconds that a replica may be behind; 0: no limit */
     enum missing_key missing_key; /* bf-missing-key: what EXISTS says without a filter */
     bool bypass;                  /* bf-bypass: nothing is denied here */
     uint16_t trust; /* bf-trust: doubts that the operator answers for, and TRUST_REPLICA */

@@ -20,9 +20,9 @@ struct text {
     const char *name;
     const char *old_name; /* RedisBloom's argument, or NULL */
     const char *at_first;
-    bool (*take)(RedisModuleString *text); /* acts on it; false: it means nothing */
-    const char *must_be;                   /* what CONFIG SET says then */
-    bool is_list;                          /* of words, which may be several arguments */
+    bool (*take)(RedisModuleString *text); /* applies it; false: it is invalid */
+    const char *must_be;                   /* what CONFIG SET then replies */
+    bool is_list;                          /* of words; it may be several arguments */
     RedisModuleString *written;
 };
 
@@ -32,7 +32,7 @@ struct choice {
     const char *name;
     const char **words;
     int n;
-    int (*get)(void); /* the place of the word that holds */
+    int (*get)(void); /* the place of the current word */
     void (*set)(int place);
 };
 
@@ -45,7 +45,7 @@ extern const struct number settings_numbers[SETTINGS_NUMBERS];
 extern struct text settings_texts[SETTINGS_TEXTS];
 extern const struct choice settings_choices[SETTINGS_CHOICES];
 
-/* Any of them: one pointer is set. */
+/* Any setting: exactly one pointer is set. */
 struct setting {
     const struct number *number;
     struct text *text;
@@ -55,10 +55,10 @@ struct setting {
 struct setting settings_at(size_t i);
 const char *settings_name(struct setting s);
 
-/* By its name or its old name, in any case. */
+/* Finds a setting by its name or its old name, in any case. */
 bool settings_find(RedisModuleString *name, struct setting *s);
 
-/* Sets it, or says false, with nothing changed, if the value is wrong. */
+/* Sets it. False, with nothing changed, if the value is invalid. */
 bool settings_read(struct setting s, RedisModuleString *value);
 
 /* Gives the texts their first values, and the kinds their names. */

@@ -37,8 +37,8 @@ void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name) {
     char shown[SHOWN_MAX + 1];
     RedisModule_Log(
         ctx, "warning",
-        "The filter %s is ready, and maxmemory-policy %s may evict it: then the "
-        "database gets every question. Give filters a server of their own, or "
+        "The filter %s is ready, and maxmemory-policy %s may evict it: the database "
+        "would then get every question. Give filters a server of their own, or "
         "a policy volatile-* and no time to live.",
         server_printable(name, shown), policy);
 }

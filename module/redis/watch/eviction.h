@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* eviction.h - a warning that the server may throw a ready filter out. */
+/* eviction.h - warns that the server may evict a ready filter. */
 #ifndef BULWARK_EVICTION_H
 #define BULWARK_EVICTION_H
 

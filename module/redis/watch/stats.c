@@ -13,16 +13,17 @@
 
 struct counters stats_counters;
 
-/* Of all filters in this server. Sums that wrap come right again. */
+/* Sums over all filters in this server. A sum that wraps comes right again. */
 static counter filters, bytes, items, layers, rebuilds;
 
-/* Filters by kind, at the kind's id, and by state; those of later versions go last. */
+/* Filters by kind, at the kind's id, and by state; states of later versions count as the
+ * last. */
 #define STATES 4
 static counter of_kind[UINT8_MAX + 1], of_state[STATES];
 
 /* Ready filters that were vouched for in this era, which has a number. A filter that is
- * freed on another thread may be taken off when its era has just ended: then it is taken
- * off the other count. */
+ * freed on another thread just as its era ends may be subtracted late: it is then
+ * subtracted from the other count. */
 static counter current[2];
 static _Atomic uint32_t era = 1;
 
@@ -50,7 +51,8 @@ static void count_size(uint64_t size, uint64_t sign) {
     add(&class_bytes[class], sign * size);
 }
 
-/* Exact if the largest is alone in its class, else the mean of those in it. */
+/* Exact if the largest filter is alone in its class, otherwise the mean of those in the
+ * class. */
 static uint64_t largest(void) {
     for (unsigned class = CLASSES; class -- > 0;) {
         uint64_t n = value_of(&class_filters[class]);
@@ -64,7 +66,7 @@ static uint64_t largest(void) {
 #define SLOTS 64
 static _Atomic int64_t started[SLOTS];
 
-/* With no slot left a rebuild is counted, but its age is not seen. */
+/* If no slot is left, the rebuild is counted, but its age isn't seen. */
 static void note_rebuild(struct filter *f) {
     add(&rebuilds, 1);
     for (uint8_t i = 0; i < SLOTS; i++) {

@@ -14,10 +14,10 @@
 
 typedef _Atomic uint64_t counter;
 
-/* Counted on the main thread only, where nobody else writes. */
+/* Counted on the main thread only; no other thread writes them. */
 struct counters {
     counter exists_no, exists_maybe, maybe, by_cause[CAUSES]; /* as struct answers */
-    counter contradictions; /* in the cache, and denied by the filter */
+    counter contradictions; /* items in the cache that the filter denies */
     counter growths;
     counter overfull; /* adds that went in over capacity */
 };
@@ -29,21 +29,21 @@ static inline void stats_count(counter *c, uint64_t n) {
     atomic_store_explicit(c, sum, memory_order_relaxed);
 }
 
-/* A filter is there, or gone: on any thread. Around every change of its state, its chains
- * or their layers: it went as it was, and comes as it is. */
+/* To be called, on any thread, when a filter has come or is about to go. Also around every
+ * change of its state, its chains or their layers: went() before, came() after. */
 void stats_filter_came(struct filter *f);
 void stats_filter_went(struct filter *f);
 void stats_items_came(uint64_t n);
 
-/* What was vouched for up to now is in doubt. */
+/* To be called when every filter vouched for so far has come into doubt. */
 void stats_era_ended(void);
 
-/* Filters in state ready; those that are declared: loading, ready, or in a later
- * version's state. */
+/* The number of filters in state ready, and of those that are declared: loading, ready, or
+ * in a state of a later version. */
 uint64_t stats_ready_filters(void);
 uint64_t stats_declared_filters(void);
 
-/* As words, for INFO: "restart". */
+/* The cause's name in INFO: "restart". */
 const char *stats_cause_name(enum cause cause);
 
 int stats_register(RedisModuleCtx *ctx);

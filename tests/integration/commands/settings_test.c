@@ -90,7 +90,7 @@ TEST(bad_module_arguments_stop_the_load) {
 TEST(a_bad_module_argument_is_named_with_what_it_may_be) {
     static const char *const bad[][2] = {
         {"no-such-setting 1",
-         "Unknown module argument 'no-such-setting'. There are: bf-initial-size, "},
+         "Unknown module argument 'no-such-setting'. Known ones: bf-initial-size, "},
         {"bf-initial-size 0", "Bad module argument bf-initial-size '0': it must be a whole "
                               "number from 1 to 1099511627776."},
         {"INITIAL_SIZE many", "Bad module argument bf-initial-size 'many': it must be "},
@@ -102,8 +102,8 @@ TEST(a_bad_module_argument_is_named_with_what_it_may_be) {
         {"bf-missing-key no", "Bad module argument bf-missing-key 'no': it must be one of "
                               "absent, maybe, error."},
         {"bf-trust restart everything",
-         "Bad module argument bf-trust 'restart everything': it must be of the words "
-         "restart, failover, replica and restore."},
+         "Bad module argument bf-trust 'restart everything': it must be a list of "
+         "the words restart, failover, replica and restore."},
         {"bf-bypass", "Module argument bf-bypass has no value: it must be one of no, yes."},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -253,27 +253,26 @@ TEST(the_log_tells_which_limit_refused_a_filter) {
     redisContext *c = client(s);
     for (int i = 0; i < 20; i++)
         expect_refusal(c, NO_MEMORY, "BF.RESERVE", "k", "0.01", "90000");
-    const char *line = strstr(server_log(s), "A filter is refused, or its growth: ");
+    const char *line = strstr(server_log(s), "A new filter or a growth is refused: ");
     long long bytes, limit;
     CHECK(line && sscanf(line,
-                         "%*[^:]: it would take %lld bytes, and bf-max-filter-bytes is "
-                         "%lld.",
+                         "%*[^:]: it would take %lld bytes in all, and "
+                         "bf-max-filter-bytes is %lld.",
                          &bytes, &limit) == 2);
     CHECK(bytes > 100000 && bytes < 200000);
     CHECK_INT(limit, 100000);
-    line = strstr(line + 1, "A filter is refused"); /* once in ten seconds */
-    CHECK(!line || !strstr(line + 1, "A filter is refused"));
+    line = strstr(line + 1, "A new filter or a growth"); /* once in ten seconds */
+    CHECK(!line || !strstr(line + 1, "A new filter or a growth"));
 
     s = server_start(.config = "maxmemory 50000000");
     expect_refusal(client(s), NO_MEMORY, "BF.RESERVE", "k", "0.01", "100000000");
-    CHECK(strstr(server_log(s), " bytes, and maxmemory is 50000000.") != NULL);
+    CHECK(strstr(server_log(s), " bytes in all, and maxmemory is 50000000.") != NULL);
     expect_refusal(client(s), "(error) OOM *", "BF.RESERVE", "k", "0.01", "36000000");
-    CHECK(strstr(server_log(s), " bytes more, and of maxmemory, which is 50000000, ") !=
-          NULL);
+    CHECK(strstr(server_log(s), " more bytes, maxmemory is 50000000, and ") != NULL);
 
     s = server_start();
     expect_refusal(client(s), NO_MEMORY, "BF.RESERVE", "k", "0.01", "1000000000000");
-    CHECK(strstr(server_log(s), " bytes, and this machine's memory is ") != NULL);
+    CHECK(strstr(server_log(s), " bytes in all, and this machine's memory is ") != NULL);
 }
 
 TEST(max_filter_bytes_refuses_growth_of_the_whole_chain) {

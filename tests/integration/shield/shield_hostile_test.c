@@ -328,7 +328,7 @@ TEST(counts_and_leases_that_are_none_are_refused) {
 /* ---- what only a master says ---- */
 
 TEST(clients_promote_nobody) {
-    const char *no = "(error) *only a master or an append-only file says this*";
+    const char *no = "(error) *only a master or an append-only file may send this*";
     set_up(server_shared());
     find_nobody("healthy");
     expect(w.c, "OK", "BF.READY", "healthy");

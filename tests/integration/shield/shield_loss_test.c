@@ -428,7 +428,8 @@ TEST(a_replica_of_the_promoted_node_is_in_doubt_too) {
 TEST(only_a_master_tells_of_a_promotion) {
     redisContext *c = client(server_shared());
     make_ready(c, "k");
-    expect(c, "(error) ERR only a master or an append-only file says this", "BF.PROMOTED");
+    expect(c, "(error) ERR only a master or an append-only file may send this",
+           "BF.PROMOTED");
     expect(c, WRONG_ARITY("bf.promoted"), "bf.promoted", "x");
     CHECK_STR(said_of(c, "k"), "absent");
 }

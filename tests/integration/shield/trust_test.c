@@ -69,7 +69,7 @@ TEST(trust_in_failovers_is_warned_of_while_nobody_waits) {
     redisContext *c = client(s);
     make_ready(c, "k");
     WAIT_UNTIL(warns(c, "failover_without_wait"));
-    CHECK_INT(times_in(server_log(s), "nobody sends WAIT"), 1);
+    CHECK_INT(times_in(server_log(s), "no client sends WAIT"), 1);
     call(c, "WAIT", "0", "1");
     WAIT_UNTIL(!warns(c, "failover_without_wait"));
 }
@@ -197,5 +197,5 @@ TEST(a_replica_that_is_promoted_with_its_own_data_has_a_file_that_is_right) {
 
 TEST(only_a_file_tells_that_it_ends_adrift) {
     redisContext *c = client(server_shared());
-    expect(c, "(error) ERR only an append-only file says this", "BF.ADRIFT", "1");
+    expect(c, "(error) ERR only an append-only file may send this", "BF.ADRIFT", "1");
 }

@@ -31,15 +31,15 @@
 
 #define PROBES_MAX 4
 
-/* An item's first lines in this many layers are prefetched. Further lines are
- * looked at for few items only, and older layers are small and in some cache. */
+/* An item's first lines are prefetched in this many layers. Further lines are looked at for
+ * few items only, and older layers are small and in some cache. */
 #define FETCH_LAYERS 5
 
 static double model_error_of(const struct layer *layer) {
     return layer->parameter;
 }
 
-/* For blocks of items. A single one is not worth the vectors' start. */
+/* Chooses the form for a block. Vectors don't pay for a single item. */
 static const struct lines_loops *loops(size_t n) {
 #ifdef __x86_64__
     if (n > 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
@@ -54,7 +54,8 @@ static void lines_hash(const struct chain *c, const struct item *items, size_t n
     loops(n)->hash(&c->secret, items, n, out);
 }
 
-/* In line: to gcc, a function that only prefetches does nothing, and its calls go. */
+/* Inline, because gcc sees a function that only prefetches as one that does nothing, and
+ * drops the calls. */
 INLINE void fetch_layer(const struct layer *layer, unsigned probes,
                         const struct hashed *items, size_t n) {
     unsigned char *bits = layer->bits;
@@ -97,7 +98,8 @@ static void lines_add_many(struct layer *layer, const struct hashed *items, size
     loops(n)->add(layer, items, n, changed);
 }
 
-/* The ways to choose a bit in each sector so that all are set, of (512/sectors)^sectors. */
+/* How many ways there are to choose one bit in each sector so that all are set, out of
+ * (512/sectors)^sectors. */
 static uint64_t ways_to_pass(const unsigned char *line, unsigned sectors) {
     uint64_t ways = 1;            /* no more than 2^48 */
     unsigned words = 8 / sectors; /* in a sector */
@@ -119,12 +121,12 @@ static double lines_pass(const struct layer *layer, const unsigned char *part,
            (double)(bytes / LINE_BYTES);
 }
 
-/* The part of what is left of the error that layer number i may spend. Searched
- * for with numbers, at 1e-2 and expansion 2: the first layer takes 11.04 bits an
- * item, as much as RedisBloom's; one to five growths stay within 10 % of its
- * figures; the tenth is 12 % below them, 100 grown to 10^7 items 33 %. The first
- * share can't be smaller, and those in the middle can't all be larger. A tail of
- * 2/i leaves something for every layer, however many there are. */
+/* The part of the remaining error that layer number i may spend. Found by numerical search
+ * at 1e-2 and expansion 2: the first layer takes 11.04 bits an item, as much as
+ * RedisBloom's; one to five growths stay within 10 % of RedisBloom's figures; the tenth is
+ * 12 % below them, and 100 grown to 10^7 items 33 %. The first share can't be smaller, and
+ * those in the middle can't all be larger. A tail of 2/i leaves something for every layer,
+ * however many there are. */
 static double share(uint32_t i) {
     static const double first[] = {.644, .36, .37, .33, .25, .17, .17, .18, .19, .2, .21};
     return i < sizeof first / sizeof *first ? first[i] : 2.0 / i;
@@ -145,7 +147,7 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
 
     struct geometry g;
     enum bloom_status status = sizing_geometry(capacity, error, &g);
-    /* A ledger with nothing left is not the user's bad number. */
+    /* A ledger with nothing left is not a bad number from the user. */
     if (status == BLOOM_BAD_ERROR_RATE && c->nlayers > 0) return BLOOM_RATE_TOO_SMALL;
     if (status < 0) return status;
 
@@ -168,7 +170,7 @@ static const char *lines_chain_flaw(const struct chain *c) {
 
 static const char *lines_flaw(const struct layer *layer) {
     if (!(model_error_of(layer) >= 0 && model_error_of(layer) < 1))
-        return "the model error of a layer is no rate";
+        return "the model error of a layer is not a rate";
     if (layer->bytes % LINE_BYTES != 0) return "a layer is not whole lines";
     if (layer->bytes / LINE_BYTES > SIZING_LINES_MAX) return "a layer has too many lines";
     if (layer->probes < 1 || layer->probes > PROBES_MAX)

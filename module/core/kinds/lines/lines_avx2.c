@@ -16,9 +16,9 @@ INLINE struct bits load_line(const unsigned char *line) {
                          _mm256_loadu_si256((const __m256i *)(const void *)(line + 32))};
 }
 
-/* A line that has the pattern's bits and no other. The place in the sector, less
- * where in the sector the word begins, is how far a 1 is shifted: past the word, or
- * before it (which is a very large number), nothing of it is left. */
+/* A line that has the pattern's bits and no others. A 1 is shifted by its place in the
+ * sector minus the word's start in the sector. If that points past the word, or before it
+ * (as a very large number), the shift leaves 0. */
 INLINE struct bits bits_of(uint64_t pattern, unsigned sectors) {
     const __m256i one = _mm256_set1_epi64x(1), p = _mm256_set1_epi64x((long long)pattern);
     const __m256i in_sector = _mm256_set1_epi64x(512 / sectors - 1);

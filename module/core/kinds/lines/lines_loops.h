@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lines_loops.h - what the native kind does with every item of a block.
  *
- * There are several forms of it, with the same answers and the same bytes: plain C
- * for every processor, which the others are measured by, and one for each sort of
- * vectors that pays. lines.c chooses one for each block of items.
+ * There are several forms, with the same answers and the same bytes: one in plain C for
+ * every processor, which the others are tested against, and one for each vector instruction
+ * set that pays. lines.c chooses a form for each block of items.
  *
- * This text is compiled once for each form. The file that includes it defines
- * LINES_LOOPS, the name of the form, and brings what an item's bits in one line look
- * like there:
+ * This text is compiled once for each form. The file that includes it defines LINES_LOOPS,
+ * the name of the form, and how that form represents an item's bits in one line:
  *
  *     struct bits bits_of(pattern, sectors)
  *     bool line_has(line, bits, sectors)   are all of them set?
  *     bool line_set(line, bits, sectors)   sets them; false if all were, and then
  *                                          nothing is written
  *
- * What belongs to a layer is worked out once for all items, and what belongs to an
- * item once for many layers: a layer is asked about all items before the next. */
+ * Whatever depends on the layer only is computed once for all items, and whatever depends
+ * on the item only once for many layers: a layer is asked about all items before the
+ * next. */
 #ifndef BLOOM_LINES_LOOPS_H
 #define BLOOM_LINES_LOOPS_H
 
 #include "kind.h"
 #include "sizing.h"
 
-/* The most items in a block, which has at least one. */
+/* The most items in a block. A block has at least one. */
 #define LINES_BLOCK 64
 
 struct lines_loops {
@@ -36,18 +36,18 @@ struct lines_loops {
 
 extern const struct lines_loops lines_plain;
 
-/* A single item, without the cost of a block: ask() in plain C for n = 1. */
+/* Asks for a single item without the cost of a block: ask() in plain C for n = 1. */
 bool lines_ask_one(const struct layer *layers, size_t nlayers, struct hashed item);
 
 #ifdef __x86_64__
 extern const struct lines_loops lines_avx2;
 #endif
 
-/* So small, and called so often, that a call would be the larger part of them; and
- * the number of sectors has to arrive in them as a constant. */
+/* These functions are so small, and called so often, that a call would cost more than the
+ * work; and the number of sectors must reach them as a constant. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* The bits that an item sets in each of its lines: the layer's variant. */
+/* How many bits an item sets in each of its lines: the layer's variant. */
 INLINE unsigned sectors_of(const struct layer *layer) {
     return layer->variant;
 }
@@ -61,7 +61,7 @@ INLINE uint64_t mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* x_j: what chooses an item's line number j, and the bits in it. */
+/* x_j: chooses an item's line number j, and the bits in it. */
 INLINE uint64_t probe(uint64_t x, unsigned j) {
     return j == 0 ? x : mix(x + j * GOLDEN);
 }
@@ -77,16 +77,16 @@ INLINE uint64_t pattern_of(uint64_t x) {
 
 #endif
 
-/* ---- the text, for the file that says LINES_LOOPS ---- */
+/* ---- the text, for the file that defines LINES_LOOPS ---- */
 
 #ifdef LINES_LOOPS
 
 /* A set of items: bit i is item i of the block. */
 typedef uint64_t set;
 
-/* Which of those items have all their bits in line number j. Nothing here depends on
- * an answer, so the processor can look at many lines at once. `bits` are those of
- * line 0, by item. */
+/* The items of `of` that have all their bits in line number j. Nothing here depends on an
+ * answer, so the processor can look at many lines at once. `bits` are those of line 0, by
+ * item. */
 INLINE set which_have(const struct layer *layer, unsigned sectors, unsigned j,
                       const struct hashed *items, const struct bits *bits, set of) {
     unsigned char *start = layer->bits;
@@ -103,8 +103,8 @@ INLINE set which_have(const struct layer *layer, unsigned sectors, unsigned j,
     return have;
 }
 
-/* Which of the open items a layer has. Their bits are worked out anew if the layer
- * before had another number of sectors. */
+/* The open items that a layer has. Their bits are computed anew if the layer before had
+ * another number of sectors. */
 INLINE set ask_layer(const struct layer *layer, unsigned sectors, bool anew,
                      const struct hashed *items, size_t n, struct bits *bits, set open) {
     for (size_t i = 0; anew && i < n; i++)
@@ -134,7 +134,7 @@ static void ask_chain(const struct layer *layers, size_t nlayers,
         maybe[i] = !(open >> i & 1);
 }
 
-/* One layer with one line an item: nothing to remember between lines or layers. */
+/* One layer with one line an item. There is nothing to remember between lines or layers. */
 INLINE void ask_lines(const struct layer *layer, unsigned sectors,
                       const struct hashed *items, size_t n, uint8_t *maybe) {
     unsigned char *start = layer->bits;

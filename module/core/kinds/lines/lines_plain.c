@@ -4,7 +4,7 @@
 #include "bytes.h"
 #include "lines_loops.h"
 
-/* Each bit is found when it is looked at. */
+/* Each bit is computed when it is looked at. */
 struct bits {
     uint64_t pattern;
 };

@@ -18,7 +18,7 @@ static inline uint32_t mix32(uint32_t word) {
     return word * BY_32;
 }
 
-/* The n < 8 bytes that fill no whole word, lowest first. */
+/* The n < 8 bytes that don't fill a whole word, lowest first. */
 static inline uint64_t rest_of(const unsigned char *at, size_t n) {
     uint64_t word = 0;
     while (n-- > 0)
@@ -38,7 +38,7 @@ uint64_t murmur64(const void *bytes, size_t length, uint64_t seed) {
     return h ^ h >> 47;
 }
 
-/* The length takes part with its low 32 bits. */
+/* Only the low 32 bits of the length are used. */
 uint32_t murmur32(const void *bytes, size_t length, uint32_t seed) {
     const unsigned char *at = bytes;
     uint32_t h = seed ^ (uint32_t)length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* murmur.h - Austin Appleby's MurmurHash2, 64 bits ("64A") and 32 bits.
  *
- * For filters that RedisBloom made, and for nothing else: whoever knows one
- * item can make others that hash alike under every seed. */
+ * Only for filters that RedisBloom made: anyone who knows one item can make others that
+ * hash alike under every seed. */
 #ifndef BLOOM_MURMUR_H
 #define BLOOM_MURMUR_H
 

@@ -12,12 +12,12 @@
  *     hashes                     ceil(0.693147180559945 * bits per item)
  *     bits                       capacity * bits per item, in whole words of 64
  *
- * The hash is public and has collisions that hold for every seed: whoever may choose
- * items can make a filter say "maybe" to what isn't in it. So this kind is for filters
- * that come from RedisBloom or must go back there.
+ * The hash is public and has collisions that hold for every seed: anyone who may choose
+ * items can make a filter say "maybe" to an item that isn't in it. So this kind is only for
+ * filters that come from RedisBloom or must go back there.
  *
- * What the fields mean here: a chain's variant holds RedisBloom's options, its parameter
- * the growth as it was stored (2 even where NONSCALING forbids it); a layer's variant holds
+ * The fields in this kind: a chain's variant holds RedisBloom's options, and its parameter
+ * the growth as it was stored (2 even where NONSCALING forbids it). A layer's variant holds
  * n2, or 0, and its parameter RedisBloom's bits per item, exactly as they were stored. */
 #include "redisbloom.h"
 
@@ -33,16 +33,16 @@
 #define SEED_64 UINT64_C(0xc6a4a7935bd1e995)
 #define SEED_32 UINT32_C(0x9747b28c)
 
-/* RedisBloom's constants have these digits, and no more: its numbers depend on them. */
+/* RedisBloom's constants have exactly these digits: its numbers depend on them. */
 #define LN2         0.693147180559945
 #define LN2_SQUARED 0.480453013918201
 
-/* What the smallest rate that a double can hold (2^-1074) needs. */
+/* The hashes that the smallest rate a double can hold (2^-1074) needs. */
 #define HASHES_MAX 1075
 
 #define WORD_BITS 64
 
-/* Above it RedisBloom takes this rate instead. */
+/* RedisBloom lowers any higher rate to this one. */
 #define ERROR_MAX 0.25
 
 static const double too_many_bits = 0x1p62;
@@ -113,8 +113,8 @@ static double error_of_next(const struct chain *c) {
     return c->variant & REDISBLOOM_NONSCALING ? c->error : c->error * 0.5;
 }
 
-/* Before 2.2 a filter had the next power of two above what its items need; the bits
- * that were too many raised its capacity. Later versions go on so with such a filter. */
+/* Before 2.2 a filter had the next power of two above the bits that its items need, and the
+ * spare bits raised its capacity. Later versions still grow such a filter by this rule. */
 static enum bloom_status plan_rounded(double bits, struct layer *out) {
     unsigned n2 = 0;
     double power = 1;
@@ -153,7 +153,7 @@ static const char *redisbloom_chain_flaw(const struct chain *c) {
     if (c->variant & ~REDISBLOOM_OPTIONS) return "an option is unknown";
     if (!(c->parameter >= 0 && c->parameter <= UINT32_MAX) ||
         c->parameter != (double)(uint32_t)c->parameter)
-        return "the growth is no whole number";
+        return "the growth is not a whole number";
     uint32_t growth = (uint32_t)c->parameter;
     if (c->expansion != (c->variant & REDISBLOOM_NONSCALING ? 0 : growth))
         return "growth and expansion contradict each other";
@@ -165,7 +165,7 @@ static const char *redisbloom_chain_flaw(const struct chain *c) {
 static const char *redisbloom_flaw(const struct layer *layer) {
     if (!(redisbloom_bits_per_item(layer) > 0 &&
           LN2 * redisbloom_bits_per_item(layer) <= HASHES_MAX))
-        return "the bits per item of a layer are no number that can be";
+        return "the bits per item of a layer are out of range";
     if (layer->probes != redisbloom_hashes(redisbloom_bits_per_item(layer)))
         return "a layer has a number of hashes that doesn't follow from its bits per item";
     if (redisbloom_n2(layer) > 62) return "a layer has a power of two that is too large";
@@ -181,7 +181,7 @@ static uint64_t redisbloom_size(const struct chain *c) {
     return 32 + UINT64_C(64) * c->nlayers + chain_bytes(c);
 }
 
-/* ---- as RedisBloom prints them: its users' tests look at that ---- */
+/* ---- as RedisBloom prints them: tests of RedisBloom's users depend on it ---- */
 
 static size_t redisbloom_chain_facts(const struct chain *c, struct fact *out) {
     out[0] = (struct fact){"size", FACT_COUNT, .count = chain_items(c)};
@@ -215,7 +215,7 @@ const struct kind kind_redisbloom = {
     .name = "redisbloom",
     .id = 2,
     .foreign = true,
-    .layers_max = 1100, /* the error is halved for each, and 2^-1074 is the last there is */
+    .layers_max = 1100, /* the error is halved for each; 2^-1074 is the smallest */
     .expansion_max = UINT32_MAX,
     .complete = redisbloom_complete,
     .growth = redisbloom_growth,

@@ -8,7 +8,7 @@
 #define MIN_WITH_OPTIONS 2
 #define MIN_WITH_GROWTH  4
 
-/* More can't be shifted to in 64 bits with room for sums. */
+/* A larger shift doesn't fit in 64 bits with room for sums. */
 #define N2_MAX 62
 
 bool redisbloom_has_options(int encoding) {
@@ -77,7 +77,7 @@ enum bloom_status redisbloom_start(const struct redisbloom_head *head,
     return BLOOM_OK;
 }
 
-/* What was asked for, as far as the first link lets know: see error_of_next(). */
+/* The error that was asked for, as far as the first link tells: see error_of_next(). */
 static double error_asked(const struct chain *c, double first) {
     bool halved =
         c->variant & REDISBLOOM_NOT_ROUNDED && !(c->variant & REDISBLOOM_NONSCALING);
@@ -87,12 +87,12 @@ static double error_asked(const struct chain *c, double first) {
 /* Why the numbers of a link can't be put into a layer, or NULL. */
 static const char *link_flaw(const struct redisbloom_link *link, uint64_t bits) {
     if (link->n2 > N2_MAX) return "a layer has a power of two that is too large";
-    if (link->n2 == 0 && bits % 8 != 0) return "a layer's bits are no whole bytes";
+    if (link->n2 == 0 && bits % 8 != 0) return "a layer's bits are not whole bytes";
     if (bits < UINT64_C(1) << link->n2)
         return link->n2 ? "a layer has fewer bits than its power of two"
                         : "a layer has no bits";
     if (link->bytes != bits / 8 + (bits % 8 != 0))
-        return "a layer's bytes are not as many as its bits need";
+        return "a layer's bytes don't match its bits";
     if (link->hashes < 1 || link->hashes > UINT16_MAX)
         return "a layer has a bad number of hashes";
     return NULL;
@@ -128,7 +128,7 @@ enum bloom_status redisbloom_finish(const struct chain *c,
 
 /* ---- the chunk header ---- */
 
-/* Its layouts. Fields not named here are where all of them have them. */
+/* The header's layouts. All other fields are at the same place in each. */
 static const struct layout {
     size_t fixed, link, capacity_bytes;
     bool has_growth;
@@ -209,7 +209,7 @@ enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
     if (length < 16) return BLOOM_CORRUPT;
     const unsigned char *at = bytes;
     const struct layout *as = layout_of(load_u32(at + 8), length);
-    *why = "its length is not that of a header with so many layers";
+    *why = "its length doesn't match its number of layers";
     if (!as) return BLOOM_CORRUPT;
 
     struct redisbloom_head head = {
@@ -250,7 +250,8 @@ enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
     *why = "it leaves a gap";
     if (offset > present) return BLOOM_CORRUPT;
 
-    /* Added to the bits that are there: a chunk may come twice, with adds in between. */
+    /* Incoming bits are added to those that are there: a chunk may come twice, with adds in
+     * between. */
     const unsigned char *from = bytes;
     unsigned brought = 0;
     while (offset < end) {

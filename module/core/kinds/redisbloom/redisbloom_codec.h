@@ -20,14 +20,15 @@
  *   items in this link       unsigned      16  8            16  8        16  8
  *                                          53 in all        49           49
  *
- * A chunk is bytes of the joined bitmaps and nothing else; the iterator that goes with
- * it is 1 + the offset of its end. Nothing tells whose bytes they are.
+ * A chunk is bytes of the joined bitmaps and nothing else. Its iterator is 1 + the offset
+ * of its end. Nothing in it tells which filter it belongs to.
  *
- * The three header layouts differ in length, so that a length and a number of links
- * belong to one of them at most.
+ * The three header layouts differ in length, so at most one of them fits a given length and
+ * number of links.
  *
- * Links of before 2.2 have n2 > 0 and bits 0, which stands for 2^n2. They are written
- * back with their bits, as encoding 4: RedisBloom's own later versions refuse the 0. */
+ * Links made before 2.2 have n2 > 0 and bits 0, which stands for 2^n2. They are written
+ * back with their bits, as encoding 4, because RedisBloom's own later versions refuse the
+ * 0. */
 #ifndef BLOOM_REDISBLOOM_CODEC_H
 #define BLOOM_REDISBLOOM_CODEC_H
 
@@ -42,7 +43,7 @@
 bool redisbloom_has_options(int encoding);
 bool redisbloom_has_growth(int encoding);
 
-/* What every form says of the chain, and of each link. */
+/* The fields of the chain, and of each link, that every form has. */
 struct redisbloom_head {
     uint64_t items, links, options, growth;
 };
@@ -54,10 +55,10 @@ struct redisbloom_link {
 struct redisbloom_head redisbloom_head_of(const struct chain *c);
 struct redisbloom_link redisbloom_link_of(const struct layer *layer);
 
-/* Builds a chain from them: start, then as many links as it said, then finish, which is
- * where the whole has to pass chain_flaw(). The layers have no arrays; who has an array
- * gives it to a layer once its link is in. Until it is finished the chain is of no use
- * but for chain_free(). On a refusal *why says what is wrong; start leaves *out NULL. */
+/* Build a chain from these: start, then head->links times add_link, then finish, which
+ * checks the whole with chain_flaw(). The layers have no arrays; a caller that has an array
+ * gives it to a layer once its link is added. An unfinished chain may only be passed to
+ * chain_free(). On a refusal *why says what is wrong, and start leaves *out NULL. */
 enum bloom_status redisbloom_start(const struct redisbloom_head *head,
                                    const struct bloom_memory *memory, struct chain **out,
                                    const char **why);
@@ -66,20 +67,20 @@ enum bloom_status redisbloom_add_link(struct chain *c, const struct redisbloom_l
 enum bloom_status redisbloom_finish(const struct chain *c,
                                     const struct redisbloom_head *head, const char **why);
 
-/* The chunk header, in the layout of today. */
+/* The chunk header, in the current layout. */
 size_t redisbloom_header_length(const struct chain *c);
 void redisbloom_write_header(const struct chain *c, unsigned char *out);
 
-/* Reads a chunk header of any layout. The chain has no arrays yet, so that the caller
- * can first look at its sizes, and all of it is missing. Refuses BLOOM_NO_MEMORY and
- * BLOOM_CORRUPT; *out is NULL then, and *why says what is wrong. */
+/* Reads a chunk header of any layout. The chain has no arrays yet, so that the caller can
+ * check its sizes first, and all of its bytes are missing. Refuses BLOOM_NO_MEMORY and
+ * BLOOM_CORRUPT; *out is then NULL, and *why says what is wrong. */
 enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
                                          const struct bloom_memory *memory,
                                          struct chain **out, const char **why);
 
-/* Sets the bits of a chunk of any size, which may be of several links, may come again or
- * overlap, but may leave no gap. *changed: it brought a bit, or a byte that was missing.
- * On BLOOM_CORRUPT nothing has changed. */
+/* Sets the bits of a chunk of any size, which may span several links. A chunk may repeat or
+ * overlap what came before, but may leave no gap. *changed: it set a bit, or brought a byte
+ * that was missing. On BLOOM_CORRUPT nothing has changed. */
 enum bloom_status redisbloom_read_chunk(struct chain *c, uint64_t iterator,
                                         const void *bytes, size_t length, bool *changed,
                                         const char **why);

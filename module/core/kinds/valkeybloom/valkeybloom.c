@@ -11,11 +11,11 @@
  *     bytes              ceil(capacity * ln(error) / (-8 * ln2 * ln2))
  *     hashes             round(8 * bytes / capacity * ln2), at least 1
  *
- * The seed may be a fixed one, the same in every valkey-bloom: then the hash is public.
+ * The seed may be a fixed one, the same in every valkey-bloom. The hash is then public.
  *
- * What the fields mean here: a chain's two secrets are the halves of the seed, its
- * identity follows from them, its variant tells whether the seed is random, and its
- * parameter is the tightening ratio. A layer's parameter is its error once more. */
+ * The fields in this kind: a chain's two secrets are the halves of the seed, its identity
+ * is derived from them, its variant tells whether the seed is random, and its parameter is
+ * the tightening ratio. A layer's parameter repeats its error. */
 #include "valkeybloom.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@
 
 #define PRIME UINT64_C(0xFFFFFFFFFFFFFFC5) /* the largest below 2^64 */
 
-/* What an item may cost. The smallest rate that a double can hold asks for 1074; a layer
- * for one item, whose last byte is mostly spare, for a few more. */
+/* The most hashes an item may take. The smallest rate that a double can hold asks for 1074;
+ * a layer for one item, whose last byte is mostly spare, for a few more. */
 #define HASHES_MAX 1100
 
 const struct secret valkeybloom_fixed_seed[2] = {
@@ -125,7 +125,7 @@ static const char *valkeybloom_chain_flaw(const struct chain *c) {
         return "the tightening ratio is not between 0 and 1";
     if (c->identity != valkeybloom_identity(&c->secret, &c->secret2))
         return "its identity is not that of its seed";
-    /* valkey-bloom stores no rates of layers: they have to come out again. */
+    /* valkey-bloom stores no rates of layers: they must be the computed ones. */
     for (uint32_t i = 0; i < c->nlayers; i++)
         if (c->layers[i].error != valkeybloom_error(c, i))
             return "the error rate of a layer doesn't follow from its number";
@@ -162,7 +162,7 @@ const struct kind kind_valkeybloom = {
     .name = "valkeybloom",
     .id = 3,
     .foreign = true,
-    .layers_max = 16384, /* a ratio near 1 makes many that are alike */
+    .layers_max = 16384, /* a ratio near 1 makes many of similar size */
     .expansion_max = UINT32_MAX,
     .complete = valkeybloom_complete,
     .plan = valkeybloom_plan,

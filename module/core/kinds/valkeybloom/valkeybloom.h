@@ -9,17 +9,17 @@
 
 struct chain;
 
-/* What it takes where nothing is said. */
+/* valkey-bloom's default. */
 #define VALKEYBLOOM_TIGHTENING 0.5
 
-/* The seed of filters that have no random one: its two halves. */
+/* The two halves of the seed of filters without a random one. */
 extern const struct secret valkeybloom_fixed_seed[2];
 
-/* The chain's identity, which is not stored by valkey-bloom: every server that loads
- * the filter has to come to the same. */
+/* The chain's identity. valkey-bloom doesn't store one, and every server that loads the
+ * filter has to compute the same. */
 uint64_t valkeybloom_identity(const struct secret *first, const struct secret *second);
 
-/* The error of a layer by its number, which isn't stored either. */
+/* The error of a layer, from its number. valkey-bloom doesn't store this either. */
 double valkeybloom_error(const struct chain *c, uint32_t layer);
 
 #endif

@@ -83,7 +83,7 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
     if (filter->length < VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
     *why = "the version of a layer is unknown";
     if (record[0] != VERSION) return BLOOM_CORRUPT;
-    *why = "a layer's bytes are not as many as it says";
+    *why = "a layer's length doesn't match its bytes";
     uint64_t bytes = load_u64(record + 1);
     if (bytes != filter->length - VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
     *why = "a layer has a bad number of hashes";

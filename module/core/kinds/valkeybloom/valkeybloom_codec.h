@@ -25,7 +25,7 @@
  *   13  32  seed
  *   45      bitmap
  *
- * The RDB has no room for the items of filters before the last: they are full. */
+ * The RDB form has no field for the items of filters before the last: they are full. */
 #ifndef BLOOM_VALKEYBLOOM_CODEC_H
 #define BLOOM_VALKEYBLOOM_CODEC_H
 
@@ -38,11 +38,11 @@
 #define VALKEYBLOOM_RECORD_HEADER 45u
 #define VALKEYBLOOM_SEED_LENGTH   32u
 
-/* A seed's two halves, and back. */
+/* Splits a seed into its two halves. */
 void valkeybloom_read_seed(const unsigned char *seed, struct secret *first,
                            struct secret *second);
 
-/* What both forms say of the chain, and of each filter beside its record. */
+/* The fields of the chain, and of each filter beside its record, that both forms have. */
 struct valkeybloom_head {
     uint64_t filters, expansion, random;
     double error, tightening;
@@ -55,14 +55,13 @@ struct valkeybloom_filter {
 
 struct valkeybloom_head valkeybloom_head_of(const struct chain *c);
 
-/* Whether the RDB form has room for all that the chain is. */
+/* Whether the RDB form can hold the chain without losing anything. */
 bool valkeybloom_fits(const struct chain *c);
 
-/* Builds a chain from them: start, then as many filters as it said, then finish, which
- * is where the whole has to pass chain_flaw(). The layers have no arrays: their bits are
- * in the records, from VALKEYBLOOM_RECORD_HEADER on. Until it is finished the chain is of
- * no use but for chain_free(). On a refusal *why says what is wrong; start leaves *out
- * NULL. */
+/* Build a chain from these: start, then head->filters times add_filter, then finish, which
+ * checks the whole with chain_flaw(). The layers have no arrays: their bits are in the
+ * records, from VALKEYBLOOM_RECORD_HEADER on. An unfinished chain may only be passed to
+ * chain_free(). On a refusal *why says what is wrong, and start leaves *out NULL. */
 enum bloom_status valkeybloom_start(const struct valkeybloom_head *head,
                                     const struct bloom_memory *memory, struct chain **out,
                                     const char **why);
@@ -71,7 +70,7 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
                                          const char **why);
 enum bloom_status valkeybloom_finish(const struct chain *c, const char **why);
 
-/* What stands before the bitmap in the record of a layer. */
+/* Writes the part of a layer's record that precedes the bitmap. */
 void valkeybloom_write_record_header(const struct chain *c, uint32_t number,
                                      unsigned char out[VALKEYBLOOM_RECORD_HEADER]);
 
@@ -79,14 +78,14 @@ void valkeybloom_write_record_header(const struct chain *c, uint32_t number,
 uint64_t valkeybloom_load_length(const struct chain *c);
 void valkeybloom_write_load(const struct chain *c, unsigned char *out);
 
-/* Reads the data of BF.LOAD. The chain has no arrays yet, so that the caller can first
- * look at its sizes. Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is NULL then, and
- * *why says what is wrong. */
+/* Reads the data of BF.LOAD. The chain has no arrays yet, so that the caller can check its
+ * sizes first. Refuses BLOOM_NO_MEMORY and BLOOM_CORRUPT; *out is then NULL, and *why says
+ * what is wrong. */
 enum bloom_status valkeybloom_read_load(const void *bytes, size_t length,
                                         const struct bloom_memory *memory,
                                         struct chain **out, const char **why);
 
-/* Sets the bits of a chain that was read from this data and then got its arrays. */
+/* Sets the bits of a chain that was read from this data and has since got its arrays. */
 void valkeybloom_read_bits(struct chain *c, const void *bytes);
 
 #endif
