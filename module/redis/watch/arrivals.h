@@ -16,7 +16,7 @@ void arrivals_begin(void);
 /* It brought this filter, or vouched for it. name may be NULL. */
 void arrivals_saw(const RedisModuleString *name, const struct filter *f);
 
-/* The key of that filter is taken away; all keys are. */
+/* The key of that filter is taken away, or the filter itself; all keys are. */
 void arrivals_gone(const struct filter *f);
 void arrivals_flushed(void);
 
