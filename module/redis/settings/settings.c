@@ -222,7 +222,15 @@ bool settings_find(RedisModuleString *name, struct setting *s) {
     return false;
 }
 
+/* What follows a zero byte would be shown, or not, but never read. */
+static bool has_zero(RedisModuleString *text) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    return memchr(bytes, 0, length);
+}
+
 bool settings_read(struct setting s, RedisModuleString *value) {
+    if (has_zero(value)) return false;
     if (s.number) return read_number(s.number, value);
     return s.text ? read_text(s.text, value) : read_choice(s.choice, value);
 }

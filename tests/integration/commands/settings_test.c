@@ -206,6 +206,13 @@ TEST(config_refuses_bad_values_and_keeps_the_old_ones) {
     expect_setting(c, "bf-max-filter-bytes", "0");
 }
 
+TEST(config_refuses_a_text_that_has_a_zero_byte) {
+    needs(700, "CONFIG for modules");
+    redisContext *c = client(server_start());
+    callf(c, "CONFIG SET %s %b", setting("bf-trust"), "replica\0rt", (size_t)10);
+    expect_setting(c, "bf-trust", "");
+}
+
 TEST(the_config_file_is_stronger_than_module_arguments) {
     needs(700, "CONFIG for modules");
     char lines[256];
