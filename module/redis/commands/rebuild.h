@@ -34,8 +34,8 @@ int rebuild_give_up(struct rebuild *r);
 /* Reads a token. Returns 0 if the text isn't one. */
 uint64_t rebuild_token(RedisModuleString *text);
 
-/* Whether the rebuild with the token in argv[3] may go on. What the master did always
- * may. */
+/* Whether the rebuild with the token in argv[3] may go on. For a master's command an
+ * interruption here doesn't count. */
 enum bloom_status rebuild_resume(const struct rebuild *r);
 
 /* Makes a chain, or NULL, the next generation. */
