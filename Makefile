@@ -93,14 +93,14 @@ test:
 unit: $B/unit-tests
 	@$<
 
-integration: $(MODULE) $B/integration-tests
-	@$(test_server) $B/integration-tests -j $(JOBS)
+integration: $(MODULE) $(INTEGRATION)
+	@$(test_server) $(INTEGRATION) -j $(JOBS)
 
 examples: $(MODULE) $B/guard
 	@$(test_server) tests/examples/run.sh $B/guard
 
-matrix: bulwark.so $B/integration-tests servers
-	@tests/matrix.sh $B/integration-tests -j $(JOBS)
+matrix: bulwark.so $(INTEGRATION) servers
+	@tests/matrix.sh $(INTEGRATION) -j $(JOBS)
 
 servers:
 	@deps/get.sh servers

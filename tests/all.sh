@@ -75,8 +75,7 @@ stages announce
 deps/get.sh header && deps/get.sh hiredis || exit 1
 fetch &
 build bulwark.so build/plain/guard build/plain/integration-tests
-build SAN=$san build/san-address-undefined/bulwark.so build/san-address-undefined/unit-tests \
-    build/san-address-undefined/integration-tests
+build SAN=$san build/san-address-undefined/bulwark.so build/san-address-undefined/unit-tests
 server=${SERVER:-$(deps/get.sh any-server)} || exit 1
 wait
 printf '== built  (%d s)\n' $(($(date +%s) - start))

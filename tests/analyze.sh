@@ -14,9 +14,9 @@ mkdir -p "$out"
 # What the analyzer can't know: the file, the check, and why it isn't so.
 known() {
     cat <<-END
-	module/core/chain.c core.NonNullParamChecker: chain_take_arrays() has given every layer its bits
-	module/redis/commands/adding.c core.NullDereference: with a token there is a generation that it is of
-	module/redis/settings/config.c core.UndefinedBinaryOperatorResult: the setting is one of the table
+	chain.c core.NonNullParamChecker: chain_take_arrays() has given every layer its bits
+	adding.c core.NullDereference: with a token there is a generation that it is of
+	config.c core.UndefinedBinaryOperatorResult: the setting is one of the table
 	END
 }
 

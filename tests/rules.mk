@@ -43,6 +43,14 @@ $B/preload/%.so: tests/preload/%.c
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads)
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
+# Whatever the module is built with, the program that tests it is the same.
+INTEGRATION := build/plain/integration-tests
+ifneq ($(SAN),)
+.PHONY: $(INTEGRATION)
+$(INTEGRATION):
+	@$(MAKE) --no-print-directory SAN= $@
+endif
+
 $B/guard: $B/integration/tests/examples/guard.o $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^
 
@@ -130,9 +138,9 @@ libfuzzer: $(targets:%=$B/%-libfuzzer)
 fuzz-commands: $(MODULE) $B/commands-fuzz
 	@$(test_server) $B/commands-fuzz -seconds=$(SECONDS) tests/fuzz/corpus/commands
 
-long: $B/unit-tests $B/integration-tests $(MODULE) $(fuzzers)
+long: $B/unit-tests $(INTEGRATION) $(MODULE) $(fuzzers)
 	LONG=1 $B/unit-tests -v rate estimate
-	$(test_server) LONG=1 $B/integration-tests -v large torture
+	$(test_server) LONG=1 $(INTEGRATION) -v large torture
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
 	for only in restore loadchunk; do \

@@ -38,7 +38,7 @@ static const char *const words[] = {"CAPACITY", "ERROR",      "EXPANSION",
                                     "COMMIT",   "CHECK",      "ready",
                                     "start",    "ex",         "TIGHTENING",
                                     "SEED",     token,        "0000000000000000",
-                                    "AT",       "at"};
+                                    "AT",       "at",         "EMPTY"};
 
 static const char *const numbers[] = {"0",
                                       "1",

@@ -9,6 +9,7 @@
 #include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
+#include "keys/diary.h"
 #include "keys/find.h"
 
 /* BF.CARD key
@@ -31,7 +32,7 @@ static uint64_t expansion_of(const struct chain *c) {
 
 static uint64_t size_of(const struct chain *c) {
     if (c->kind->size) return c->kind->size(c);
-    return sizeof(struct filter) + chain_memory(c);
+    return sizeof(struct filter) + sizeof(struct diary) + chain_memory(c);
 }
 
 static const struct field {

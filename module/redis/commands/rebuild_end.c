@@ -50,9 +50,8 @@ static int commit_again(const struct rebuild *r) {
     return reply_ok(r->ctx);
 }
 
-/* An empty table usually means that the loader failed. A caller whose table is empty has to
- * say so at START, to this process: after a restart or a promotion START has to say it
- * again. */
+/* An empty table usually means that the loader failed. If it really is empty, START has to
+ * say EMPTY, and to this process: after a restart or a promotion it has to be said again. */
 static bool lacks_items(const struct filter *f) {
     return f->standing.rebuild_received == 0 && !diary_of(f)->may_be_empty;
 }

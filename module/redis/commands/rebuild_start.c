@@ -54,7 +54,7 @@ static uint64_t new_token(void) {
     return token;
 }
 
-/* Nothing has come for REPLACE seconds: whatever fed it is gone. */
+/* Nothing has come for that number of seconds: the loader is gone. */
 static bool is_idle(const struct filter *f, long long seconds) {
     return seconds > 0 && clock_steady_ms() - diary_of(f)->rebuild_heard >= 1000 * seconds;
 }

@@ -99,7 +99,7 @@ TEST(a_replica_follows_a_replacement_and_a_commit_of_nothing) {
     CHECK(strstr(server_log(master), "the AOF refused") == NULL);
 }
 
-/* What was said was said to another process: whoever lost the rest may have lost items. */
+/* What was said was said to another process, and items may be lost since. */
 TEST(after_a_restart_a_commit_of_nothing_is_refused) {
     struct server *s = server_start(.config = AOF_BY_COMMAND);
     redisContext *c = client(s);
