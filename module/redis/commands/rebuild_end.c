@@ -51,7 +51,7 @@ static int commit_again(const struct rebuild *r) {
 }
 
 /* An empty table usually means that the loader failed. If it really is empty, START has to
- * say EMPTY, and to this process: after a restart or a promotion it has to be said again. */
+ * say EMPTY, to this process: after a restart or a promotion it has to be said again. */
 static bool lacks_items(const struct filter *f) {
     return f->standing.rebuild_received == 0 && !diary_of(f)->may_be_empty;
 }
