@@ -37,6 +37,7 @@ enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
     struct chain *c;
     enum bloom_status status =
         valkeybloom_read_load(bytes, length, &memory_allocator, &c, why ? why : &ignored);
+    upstream_must_have(ctx, status); /* INSERT would take the data for an item */
     if (status < 0) return status;
 
     struct filter *f = NULL;

@@ -53,6 +53,7 @@ enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
                              struct chain **c) {
     struct chain_spec spec = spec_of(wish);
     enum bloom_status status = chain_new(&spec, &memory_allocator, c);
+    upstream_must_have(ctx, status);
     if (status < 0) return status;
     status = add_layer(ctx, *c, (uint64_t)wish->capacity);
     if (status >= 0) return status;

@@ -16,7 +16,8 @@ void arrivals_begin(void);
 /* To be called when the file brought this filter, or vouched for it. name may be NULL. */
 void arrivals_saw(const RedisModuleString *name, const struct filter *f);
 
-/* To be called when the key of that filter is taken away, or all keys are. */
+/* To be called when the key of that filter, or the filter itself, is taken away; and when
+ * all keys are. */
 void arrivals_gone(const struct filter *f);
 void arrivals_flushed(void);
 

@@ -107,8 +107,10 @@ static void count_free(struct diary *diary) {
     }
 }
 
+/* What has expired in a file is read and freed, and nobody unlinks it. */
 void losses_freed(struct filter *f) {
     struct diary *diary = diary_of(f);
+    if (memory_on_main_thread()) arrivals_gone(f);
     if (counts && f->standing.state == STATE_READY) count_free(diary);
     RedisModule_Free(diary->name);
     diary->name = NULL;

@@ -285,6 +285,23 @@ TEST(the_log_tells_of_ready_filters_that_came_from_disk) {
     CHECK(strstr(server_log(s), "bf-trust has \"restart\", and they deny") != NULL);
 }
 
+/* The server reads what has expired meanwhile, and throws it away. */
+TEST(the_log_names_no_filter_that_expired_in_the_file) {
+    needs(602, "names");
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    expect(c, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    static const char *const keys[] = {"gone", "lost", "past"};
+    for (int i = 0; i < 3; i++) {
+        make_ready(c, keys[i]);
+        expect(c, "1", "PEXPIRE", keys[i], "1");
+    }
+    make_ready(c, "stays");
+    expect(c, "OK", "SAVE");
+    restart_with(s, NULL);
+    CHECK(strstr(server_log(s), "They are: stays.") != NULL);
+}
+
 /* An AOF may take away again what it brings. */
 TEST(the_log_names_the_first_of_many_that_came_from_disk) {
     needs(602, "names");
