@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-/* A server, and the connection that added: WAITAOF speaks of its connection's writes only. */
+/* A server, and the connection that added: WAITAOF speaks of that connection only. */
 struct added {
     struct server *s;
     redisContext *c;
