@@ -19,6 +19,8 @@
 #include <stdbool.h>
 
 #include "bloom.h"
+#include "kinds/redisbloom/redisbloom_codec.h"
+#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "bytes.h"
 #include "fuzz.h"
 #include "fuzz_memory.h"

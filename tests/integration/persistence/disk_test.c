@@ -6,8 +6,7 @@
 
 #include <unistd.h>
 
-/* A server, and the connection that added: WAITAOF counts the writes of its own connection
- * only. */
+/* A server, and the connection that added: WAITAOF speaks of that connection only. */
 struct added {
     struct server *s;
     redisContext *c;
