@@ -17,17 +17,17 @@ rm -f "$logs"/*.log
 # What comes, with the seconds it takes on two processors; all that is waited for is built
 # and fetched before the first.
 stages() { # announce | run
-    $1 15 'lint' lint
+    $1 5 'lint' lint
     $1 15 'clang'\''s analyzer' analyze
     $1 10 'unit tests, sanitized' unit SAN=$san
     $1 30 'unit tests, under MemorySanitizer' memory
-    $1 10 'fuzz corpora, sanitized' replay SAN=$san
+    $1 20 'fuzz corpora, sanitized' replay SAN=$san
     $1 80 'integration' integration SERVER="$server"
     $1 90 'integration, sanitized module' integration SAN=$san
     $1 15 'threads, under ThreadSanitizer' threads
-    $1 20 'examples' examples SERVER="$server"
-    $1 30 'unit tests, on emulated arm64' arm64
-    $1 60 'unit tests, on emulated s390x, big-endian' s390x
+    $1 10 'examples' examples SERVER="$server"
+    $1 25 'unit tests, on emulated arm64' arm64
+    $1 40 'unit tests, on emulated s390x, big-endian' s390x
 }
 
 announce() { # seconds name target...

@@ -106,8 +106,8 @@ bool test_failed(void);
  * through a file. */
 const char *test_file(void);
 
-/* Which of the workers this is, from 1 on: for what they must not share. 0 if there are
- * none; else the program is this process's parent. */
+/* Which of the workers this is, from 1 on, for things that they must not share. 0 if there
+ * are no workers; otherwise the program is this process's parent. */
 unsigned test_worker(void);
 
 /* Seconds this test may take, from here on, before the program is ended. */

@@ -77,7 +77,7 @@ needs = deps/get.sh $1 || { echo "skip $@: no $1 to be had"; echo "0 passed, 0 f
 arm64 s390x:
 	@$(call needs,$@); \
 	$(MAKE) --no-print-directory B=build/$@ CC=build/deps/$@/cc build/$@/unit-tests && \
-	    build/deps/$@/run build/$@/unit-tests -j 2
+	    EMULATED=1 build/deps/$@/run build/$@/unit-tests -j 2
 
 # What was never written: gcc has nothing that finds it, and the other sanitizers don't.
 memory:

@@ -47,8 +47,6 @@
 #include "filter.h"
 #include "hash.h"
 #include "kind.h"
-#include "kinds/redisbloom/redisbloom_codec.h"
-#include "kinds/valkeybloom/valkeybloom_codec.h"
 #include "memory.h"
 #include "real.h"
 #include "shield.h"

@@ -122,7 +122,7 @@ enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct la
  * BLOOM_NO_MEMORY the chain is as it was. */
 enum bloom_status chain_grow(struct chain *c, const struct layer *plan);
 
-/* maybe[i] = 0 if item i was certainly never added, else 1. On a partial chain
+/* maybe[i] = 0 if item i was certainly never added, otherwise 1. On a partial chain
  * the 0s mean nothing: see above. */
 void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe);
 

@@ -3,10 +3,10 @@
  *
  * Everything else (growing, counting, storing, replicating, answering) is written once,
  * over this table of functions. A kind is a folder in kinds/ and a row in KIND_ROWS below.
- * Nothing else knows which kinds exist: commands, settings, documentation and INFO take the
- * names from the rows. A kind whose filters are to be stored under its product's own RDB
- * type also needs a file redis/type_<name>.c and a row in redis/type.c. Without them its
- * filters are stored in our form, with the kind's id.
+ * Commands, settings, documentation and INFO take the names from the rows. Filters of the
+ * kind are stored in our form, with the id of the kind. If its product has an RDB type that
+ * must be kept, add redis/keys/type_<name>.c and a row in redis/keys/type.c. A product is
+ * named elsewhere only where its own commands are read (redis/commands/args.c, cmd_load.c).
  *
  * All layers of a chain are of one kind and share one secret, so an item is hashed once,
  * however many layers there are. The functions that run for every item work on blocks of

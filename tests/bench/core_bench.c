@@ -15,10 +15,10 @@
 #include "bytes.h"
 #include "textbook.h"
 
-/* Items of so many questions are made at a time, outside of what is measured. */
+/* The items of this many questions are made at a time, outside of the measurement. */
 #define SLICE 4000
 
-/* So many are measured at a time: a few ten microseconds, in which a shared machine is
+/* This number is measured at a time: a few ten microseconds, in which a shared machine is
  * left alone more often than not. */
 #define MEASURED 1000
 

@@ -36,7 +36,8 @@ static char script_hash[64];
 enum way { GUARD, PIPELINE, SCRIPT, IN_TURN, WAYS };
 static const char *const way_names[WAYS] = {"BF.GUARD", "pipeline", "script", "in turn"};
 
-/* What is looked up: of 10 look-ups so many are of cached rows, the rest of no rows. */
+/* Out of 10 look-ups, this many are of cached rows; the others are of rows that don't
+ * exist. */
 static const struct {
     const char *name;
     unsigned cached;

@@ -95,7 +95,7 @@ static void fill(struct contender *c, size_t size, uint64_t n) {
     }
 }
 
-/* A filter with room for the adds of so many rounds. */
+/* A filter with room for the adds of that many rounds. */
 static void make(struct contender *c, size_t size, unsigned for_rounds) {
     char key[16];
     name_of(key, size);
@@ -160,7 +160,7 @@ static double ratio(const struct contender *c, size_t size, size_t j) {
                  : 0;
 }
 
-/* The same of the time that the server computed, whoever else wanted the machine. */
+/* The same for the time that the server computed, whatever else used the machine. */
 static double cpu_ratio(const struct contender *c, size_t size, size_t j) {
     const struct job *other = beside(&jobs[j]);
     return other ? c->cpu[0][other - jobs] / (double)other->requests / c->cpu[size][j] *

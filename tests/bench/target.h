@@ -31,8 +31,8 @@ double waited_for_processor(const char *schedstat);
 /* A connection of its own. */
 int target_connect(const struct target *t);
 
-/* Sends one command, arguments separated by spaces, and waits. What came back is
- * valid until the next call on that connection's thread; an error ends the program. */
+/* Sends one command, arguments separated by spaces, and waits. The reply is valid until the
+ * next call on that connection's thread; an error ends the program. */
 const char *ask_target(int fd, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

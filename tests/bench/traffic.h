@@ -17,7 +17,7 @@ struct script {
     size_t replies; /* to each request: of how many commands it is made */
 };
 
-/* n requests "command key item ...", each with so many items of 16 bytes (0: none).
+/* Writes n requests "command key item ...", each with `items` items of 16 bytes (0: none).
  * Item numbers count up from `first`; each number is another random-looking item. */
 void write_script(struct script *s, const char *command, const char *key, size_t items,
                   uint64_t first, size_t n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* figures.h - what is counted, and how long readers wait.
  *
- * Each thread has a tally that only it writes; whoever shows figures adds the tallies up
- * while they change. Latencies are kept in a histogram whose steps are 3 % apart, so that
- * the figures of any stretch of time are the difference of two sums. */
+ * Each thread has a tally that only it writes; a thread that shows figures adds the tallies
+ * up while they change. Latencies are kept in a histogram whose steps are 3 % apart, so
+ * that the figures of any stretch of time are the difference of two sums. */
 #ifndef FIGURES_H
 #define FIGURES_H
 

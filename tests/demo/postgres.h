@@ -16,7 +16,7 @@
 
 struct database; /* a connection */
 
-/* Starts it with a table of so many rows. */
+/* Starts it with a table of `rows` rows. */
 void postgres_start(size_t rows);
 void postgres_stop(void);
 

@@ -27,7 +27,7 @@ struct deletion {
 
 struct writer;
 
-/* Starts a thread that makes so many changes a second until writer_stop(). */
+/* Starts a thread that makes `rate` changes a second until writer_stop(). */
 struct writer *writer_start(struct rows *rows, unsigned rate);
 void writer_stop(struct writer *w); /* waits until the last change is whole */
 void writer_free(struct writer *w);

@@ -20,7 +20,8 @@ struct change {
 
 void change_bytes(uint8_t *bytes, const struct change *change);
 
-/* Takes a change that makes the record malformed, and what else the walk was given. */
+/* Takes a change that makes the record malformed, and the `what` that was given to the
+ * walk. */
 typedef void malformed_visit(const struct change *change, const void *what);
 
 /* A stored header, not born, of one chain with two layers. */

@@ -6,8 +6,8 @@
 #include "codec.h"
 #include "records/malformed.h"
 
-/* A block of exactly the record's length, so that the address sanitizer sees whoever
- * reads past its end. */
+/* A block of exactly the record's length, so that the address sanitizer sees any read past
+ * its end. */
 struct block {
     unsigned char *bytes;
     size_t length;

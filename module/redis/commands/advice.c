@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Air over what is in the filter: an eighth. */
+/* The reserve above the items in the filter: an eighth. */
 #define AIR 8
 
-/* Below it a number is exact; above it keeps three digits. */
+/* Smaller numbers are exact; larger ones keep three digits. */
 #define DIGITS_END 1000
 
 #define SIZE_MAX_TEXT 24
@@ -19,7 +19,7 @@ uint64_t advice_round(uint64_t n) {
     return (n / step + (n % step > 0)) * step;
 }
 
-/* What one layer for so many items takes, by the rules of the chain's kind. */
+/* Plans one layer of that capacity, by the rules of the chain's kind. */
 static bool plan_one(const struct chain *c, uint64_t capacity, struct layer *plan) {
     struct chain empty = *c;
     empty.nlayers = 0;
@@ -27,7 +27,7 @@ static bool plan_one(const struct chain *c, uint64_t capacity, struct layer *pla
     return chain_plan(&empty, capacity, plan) >= 0;
 }
 
-/* In two or three digits: 9.8 MB, 21 MB. */
+/* Writes a size in two or three digits: 9.8 MB, 21 MB. */
 static void write_size(uint64_t bytes, char text[SIZE_MAX_TEXT]) {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
     double size = (double)bytes;

@@ -9,12 +9,12 @@
 
 #define ADVICE_MAX 128
 
-/* A line for BF.INFO FULL: "reserve 12400000: saves 21 MB and 11 look-ups". False if one
- * layer for what is in the chain, with a little air, gains nothing. A single layer that is
- * not over capacity gets no advice: its size was chosen. */
+/* Writes a line for BF.INFO FULL: "reserve 12400000: saves 21 MB and 11 look-ups". False if
+ * a single layer for the items in the chain, plus some reserve, would gain nothing. A
+ * single layer that is not over capacity gets no advice: its size was chosen. */
 bool advice_write(const struct chain *c, char line[ADVICE_MAX]);
 
-/* The number, rounded up to what people like to read: 123456 to 124000. */
+/* Rounds a number up to three digits: 123456 to 124000. */
 uint64_t advice_round(uint64_t n);
 
 #endif

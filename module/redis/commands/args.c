@@ -39,7 +39,7 @@ enum option {
 
 #define BIT(o) (1u << OPTION_##o)
 
-/* Which of them each command has. */
+/* The options of each command. */
 #define RESERVE_OPTIONS                                                                    \
     (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY))
 #define INSERT_OPTIONS                                                                     \
@@ -53,12 +53,12 @@ enum option {
 #define COMMIT_OPTIONS   (BIT(EX) | BIT(PXAT))
 #define UPSTREAM_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
 
-/* What RedisBloom says, which differs between its commands, and what we say in commands
- * that it doesn't have. A %s stands for the option. */
+/* RedisBloom's words, which differ between its commands, and ours in commands that it
+ * doesn't have. A %s stands for the option. */
 struct dialect {
     const char *bad_error_rate, *bad_capacity, *bad_expansion, *unknown;
     const char *no_value;     /* NULL: the server's words for a wrong number of arguments */
-    const char *no_expansion; /* for EXPANSION; NULL: as for the others */
+    const char *no_expansion; /* the same for EXPANSION; NULL: no_value */
 };
 
 static const struct dialect reserve_words = {
@@ -89,13 +89,13 @@ static const struct dialect own_words = {
 struct line {
     RedisModuleCtx *ctx;
     RedisModuleString **argv;
-    int argc, at;   /* what is read next */
+    int argc, at;   /* at: the next argument to read */
     bool loose;     /* as RedisBloom reads */
     unsigned known; /* the options that the command has */
     unsigned seen;  /* those that have been read */
     const struct dialect *dialect;
 
-    /* What comes of it: the one that the command makes. */
+    /* The result: the one that the command fills in. */
     struct wish *wish;
     struct vow *vow;
     struct start *start;
@@ -121,7 +121,7 @@ struct wish args_default_wish(RedisModuleCtx *ctx) {
                          .growth = settings.expansion_factor};
 }
 
-/* ---- values: each replies and says false if it can't be what is meant ---- */
+/* ---- values: each replies an error and returns false if the value is invalid ---- */
 
 static bool read_error_rate(struct line *l, RedisModuleString *text) {
     if (RedisModule_StringToDouble(text, &l->wish->error) != REDISMODULE_OK)
@@ -144,14 +144,14 @@ static bool read_expansion(struct line *l, RedisModuleString *text) {
     long long *expansion = &l->wish->expansion;
     if (RedisModule_StringToLongLong(text, expansion) != REDISMODULE_OK)
         return reply_error(l->ctx, l->dialect->bad_expansion), false;
-    /* Other masters have had other limits. */
+    /* Other masters may have had other limits. */
     if (*expansion < 0 || *expansion > (l->loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
         return reply_error(l->ctx, "ERR expansion must be in the range [0, 32768]"), false;
     l->wish->growth = *expansion;
     return true;
 }
 
-/* With those that there are. */
+/* Names the kinds that exist. */
 static bool refuse_kind(const struct line *l, RedisModuleString *text) {
     char words[256];
     int length = snprintf(words, sizeof words, "ERR unknown kind '%%s': ");
@@ -170,8 +170,8 @@ static bool read_kind(struct line *l, RedisModuleString *text) {
     return true;
 }
 
-/* Only valkey-bloom knows these two, so the filter is one of its. Without a seed it would
- * be another on every replica. */
+/* Only valkey-bloom has these two options, so the filter is of its kind. Without a seed the
+ * filter would differ on every replica. */
 static void wish_for_valkeybloom(struct line *l) {
     l->wish->kind = &kind_valkeybloom;
     if (l->wish->has_seed) return;
@@ -240,16 +240,16 @@ static bool read_idle(struct line *l, RedisModuleString *text) {
     return true;
 }
 
-/* The time by which somebody says that a lease has ended, and means it. */
+/* The PXAT that revokes a lease on purpose. */
 #define REVOKED 1
 
-/* A Unix time of these years in seconds: so much less than one in ms. */
+/* A present-day Unix time in seconds is smaller than one in ms by this factor. */
 static bool looks_like_seconds(int64_t time, int64_t now) {
     return time > now / 10000 && time < now / 100;
 }
 
-/* A lease that is over by mistake would leave its sender sure that the filter is ready.
- * What a master says was right when it said it. */
+/* A lease that is over by mistake would leave its sender believing that the filter is
+ * ready. A master's lease was valid when it was sent. */
 static bool check_lease(struct line *l) {
     const struct vow *vow = l->vow;
     if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
@@ -289,7 +289,7 @@ static const struct {
 
 _Static_assert(sizeof options / sizeof *options == OPTION_UNKNOWN, "enum option");
 
-/* As RedisBloom tells the options of BF.INSERT apart. */
+/* Tells the options of BF.INSERT apart as RedisBloom does. */
 static enum option by_first_letters(const char *text) {
     switch (tolower((unsigned char)text[0])) {
     case 'i':
@@ -339,14 +339,14 @@ static bool read_option(struct line *l) {
     return options[o].read(l, l->argv[l->at - 1]);
 }
 
-/* Up to the end, or to what follows ITEMS. */
+/* Reads options up to the end, or to ITEMS. */
 static bool read_options(struct line *l) {
     while (l->at < l->argc && !(l->seen & BIT(ITEMS)))
         if (!read_option(l)) return false;
     return true;
 }
 
-/* NONSCALING goes with no EXPANSION but 0, which says the same. */
+/* NONSCALING is compatible only with EXPANSION 0, which means the same. */
 static bool settle_expansion(struct line *l) {
     if (!(l->seen & BIT(NONSCALING))) return true;
     if (l->seen & BIT(EXPANSION) && l->wish->expansion != 0 && !l->loose)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* args.h - how a command line is read, and what comes of it.
+/* args.h - reads command lines.
  *
  *     BF.INSERT key   CAPACITY 100 NOCREATE ITEMS   a b c
  *               \_/   \_________________________/   \___/
  *              fixed            options               rest
  *
- * Fixed arguments and the rest are the command's. Options are words in any order, each
- * with its value or without one. How strict that is depends on who sent it. What comes from
+ * Fixed arguments and the rest belong to the command. Options are words in any order, with
+ * or without a value. How strictly they are read depends on who sent them. What comes from
  * upstream (upstream.h) may be RedisBloom's, and is read as RedisBloom reads it:
  *
  *                             from a client          RESERVE, INSERT from upstream
  *     -------------------     -------------------    ------------------------------
- *     an option is            its word, any case     in INSERT its first letters do
+ *     an option is            its word, any case     in INSERT, its first letters
  *     unknown                 refused                ignored
  *     given twice             refused                the last one counts
  *     no value                refused                refused
@@ -30,7 +30,8 @@
 #include "server.h"
 #include "commands/vouch.h"
 
-/* Is it that word, in any case, and nothing after it? A zero byte ends no argument. */
+/* Whether the text is that word, in any case, and nothing after it. A zero byte doesn't end
+ * an argument. */
 bool args_is_word(RedisModuleString *text, const char *word);
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
@@ -44,32 +45,34 @@ bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
  * at all. */
 struct insert {
     struct wish wish;
-    bool may_make;  /* a filter, if there is none */
+    bool may_make;  /* it may make the filter if there is none */
     int first_item; /* its index in argv */
 };
 bool args_read_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct insert *insert);
 
 /* The options of BF.READY and BF.REBUILD COMMIT from argv[at] on: [EX seconds | PXAT ms],
- * for READY also [XX]. A time that is over is refused, except 1, which revokes. From
+ * for READY also [XX]. A time in the past is refused, except 1, which revokes. From
  * upstream also SINCE ms and OF filter, and any time. */
 bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind] [EMPTY] [REPLACE seconds]. What isn't said stays as it is in start->wish. */
+ * [KIND kind] [EMPTY] [REPLACE seconds]. Options not given keep their value in
+ * start->wish. */
 struct start {
     struct wish wish;
     bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
-    long long replace; /* a rebuild that got nothing for so many seconds; 0: none */
+    long long replace; /* replace a rebuild idle for this many seconds; 0: never */
 };
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                      struct start *start);
 
-/* What a filter is like if the command doesn't say: as the settings have it, unless the
- * command came from upstream. A Bulwark there would have sent the filter's header, so it is
- * RedisBloom's, and every replica has to make the same of it: RedisBloom's defaults. Or it
- * is an add to a filter of ours that was lost here: see bf-missing-key in cmd_add.c. */
+/* The wish for a filter if the command says nothing: the settings, unless the command came
+ * from upstream. A Bulwark master would have sent the filter's header, so such a command is
+ * RedisBloom's, and every replica must make the same filter of it: RedisBloom's defaults.
+ * Or it is an add to one of our filters that was lost here: see bf-missing-key in
+ * cmd_add.c. */
 struct wish args_default_wish(RedisModuleCtx *ctx);
 
 #endif

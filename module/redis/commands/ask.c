@@ -14,7 +14,7 @@ static const struct chain *live_of(const struct filter *f) {
     return f ? f->live : NULL;
 }
 
-/* A block at most: maybe[i] = 1 if item i may be there. */
+/* Asks for one block at most: maybe[i] = 1 if item i may be there. */
 static void ask_block(const struct chain *c, RedisModuleString **strings, size_t n,
                       uint8_t *maybe) {
     struct item items[ITEMS_BLOCK];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_ask.c - BF.EXISTS and BF.MEXISTS, questions as RedisBloom's clients put them, and
- * BF.CHECK and BF.MCHECK, questions to a shield, answered by words. */
+/* cmd_ask.c - BF.EXISTS and BF.MEXISTS, questions in RedisBloom's form, and BF.CHECK and
+ * BF.MCHECK, questions to a shield, answered with words. */
 #include "commands/ask.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "keys/find.h"
 #include "settings/settings.h"
 
-/* False if it replied an error. */
+/* False if an error was replied. */
 static bool find_to_ask(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f) {
     if (!find_to_read(ctx, name, f)) return false;
     if (*f || settings.missing_key != MISSING_ERROR) return true;
@@ -16,7 +16,7 @@ static bool find_to_ask(RedisModuleCtx *ctx, RedisModuleString *name, struct fil
 }
 
 /* BF.EXISTS key item
- * 0 if the item was certainly never added, else 1. */
+ * 0 if the item was certainly never added, otherwise 1. */
 int cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_info_full.c - BF.INFO key FULL: all that may be known of a filter. The secret is
- * not among it, nor is the token of a rebuild. */
+/* cmd_info_full.c - BF.INFO key FULL: everything that is known about a filter, except the
+ * secret and the token of a rebuild. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static void field_number(RedisModuleCtx *ctx, const char *name, uint64_t n) {
     reply_count(ctx, n);
 }
 
-/* In RESP2, where it is text, it is a text for people: 4 digits. Large numbers are whole,
- * not 1.235e+05. */
+/* In RESP2 the rate is text for people, with 4 digits. Large numbers are whole, not
+ * 1.235e+05. */
 static void field_rate(RedisModuleCtx *ctx, const char *name, double rate) {
     char text[32];
     reply_name(ctx, name);
@@ -47,7 +47,7 @@ static void field_nil(RedisModuleCtx *ctx, const char *name) {
     RedisModule_ReplyWithNull(ctx);
 }
 
-/* Nil for a time that never was. */
+/* Replies nil for 0, which stands for never. */
 static void field_time(RedisModuleCtx *ctx, const char *name, int64_t ms) {
     if (ms == 0) {
         field_nil(ctx, name);
@@ -140,7 +140,8 @@ static void field_advice(RedisModuleCtx *ctx, const struct chain *c) {
 
 #define CHAIN_FIELDS 9
 
-/* Of a partial filter the error says nothing: it answers "maybe" to everything. */
+/* The error of a partial filter has no meaning: the filter answers "maybe" to
+ * everything. */
 static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     struct estimate now = estimate_chain(c);
     uint64_t items = chain_items(c);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_rebuild.c - BF.REBUILD: a new generation of a filter, under full traffic.
  *
- *     START    a second chain, which gets every add from here on beside the live one
- *     LOAD     what was in the database before goes into it; AT: after so many items
- *     CHECK    is a sample in it?
- *     COMMIT   it takes the live one's place, and is ready
- *     ABORT    it goes
+ *     START    makes a second chain; from now on it gets every add, like the live one
+ *     LOAD     adds what was in the database before; AT n: after n items
+ *     CHECK    asks whether a sample is in it
+ *     COMMIT   puts it in the live one's place, ready
+ *     ABORT    drops it
  *
- * Who has the token may go on; after a restart or a promotion nobody may (shield.h). */
+ * Any client that has the token may go on, but not after a restart or a promotion: see
+ * shield.h. */
 #include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/rebuild.h"
@@ -16,8 +17,8 @@
 #include "keys/find.h"
 #include "links/upstream.h"
 
-/* The last argument of a master's START holds the secret. So may a client's: clients can
- * replay an AOF. */
+/* The last argument of a master's START holds the secret. A client's may hold it too:
+ * clients can replay an AOF. */
 static void hide_header(struct rebuild *r) {
     size_t length;
     if (r->argc < 6 || !args_is_word(r->argv[2], "START")) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rebuild.h - the steps of BF.REBUILD, which stand in a table in cmd_rebuild.c.
+/* rebuild.h - the steps of BF.REBUILD; cmd_rebuild.c has their table.
  *
  *     rebuild_start.c    START, from a client or a master
  *     rebuild_feed.c     LOAD and CHECK
@@ -19,7 +19,7 @@ struct rebuild {
     int argc;
     RedisModuleString *name;
     struct filter *f;          /* NULL: no such key */
-    RedisModuleString *header; /* of a START from a master, else NULL */
+    RedisModuleString *header; /* of a START from a master, otherwise NULL */
     const char *syntax;        /* of the step */
     bool from_upstream;
 };
@@ -31,16 +31,17 @@ int rebuild_check(struct rebuild *r);
 int rebuild_commit(struct rebuild *r);
 int rebuild_give_up(struct rebuild *r);
 
-/* The token that the text is, or 0 if it isn't one. */
+/* Reads a token. Returns 0 if the text isn't one. */
 uint64_t rebuild_token(RedisModuleString *text);
 
-/* May the rebuild with the token in argv[3] go on? What the master did goes on. */
+/* Whether the rebuild with the token in argv[3] may go on. For a master's command an
+ * interruption here doesn't count. */
 enum bloom_status rebuild_resume(const struct rebuild *r);
 
-/* Puts a chain, or NULL, in the place of the next generation. */
+/* Makes a chain, or NULL, the next generation. */
 void rebuild_set_next(struct filter *f, struct chain *next);
 
-/* Two errors: the step's syntax, and how many items have come. */
+/* Reply an error: with the step's syntax, or with how many of the items have come. */
 int rebuild_refuse_arity(const struct rebuild *r);
 int rebuild_refuse_count(const struct rebuild *r, uint64_t count);
 

@@ -20,16 +20,17 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
     change_end(r->ctx, r->name, r->f);
 }
 
-/* The master sends how many items it received, and the generation's name, which counts
- * adds that came during the rebuild. If either differs, the rebuild here is another one or
- * an older state. */
+/* The master sends how many items it received, and the generation's name, which includes
+ * the number of adds during the rebuild. If either differs, the rebuild here is another one
+ * or an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
     long long received = replicated_count(&r->f->standing);
     return r->from_upstream ? received == count && vouch_is_meant(r->f->next, vow)
                             : received >= count;
 }
 
-/* What the master has committed is not there: what is there lacks it. */
+/* The generation that the master has committed isn't here, and the filter here lacks its
+ * items. */
 static int follow_commit_of_another(const struct rebuild *r, enum bloom_status status,
                                     long long count) {
     if (status < 0)
@@ -49,8 +50,8 @@ static int commit_again(const struct rebuild *r) {
     return reply_ok(r->ctx);
 }
 
-/* An empty table is more often a loader that failed. A START that said EMPTY said it to
- * this process: after a restart or a promotion it has to be said again. */
+/* An empty table usually means that the loader failed. If it really is empty, START has to
+ * say EMPTY, to this process: after a restart or a promotion it has to be said again. */
 static bool lacks_items(const struct filter *f) {
     return f->standing.rebuild_received == 0 && !diary_of(f)->may_be_empty;
 }

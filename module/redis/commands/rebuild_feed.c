@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rebuild_feed.c - BF.REBUILD LOAD and CHECK: what was there before the START. */
+/* rebuild_feed.c - BF.REBUILD LOAD and CHECK: items that existed before the START. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "commands/reply.h"
 #include "keys/diary.h"
 
-/* Of any sort. Not asked of the server: each has its own mind about 0x10, and a replica
- * may be another one. */
+/* Whether the text is a number of any sort. The server isn't asked: servers differ on 0x10,
+ * and a replica may be another one. */
 static bool is_number(RedisModuleString *text) {
     size_t length;
     char *end;
@@ -22,8 +22,8 @@ static bool is_number(RedisModuleString *text) {
 }
 
 /* Takes AT and its number off the items. AT before anything but a number is an item. A
- * number that can't be a count, or has no items after it, is refused: taken as items they
- * would be counted. False if it replied an error. */
+ * number that can't be a count, or has no items after it, is refused: taken as items, the
+ * two would be counted. False if an error was replied. */
 static bool read_at(const struct rebuild *r, struct adding *a) {
     if (a->n < 2 || !args_is_word(a->items[0], "AT") || !is_number(a->items[1]))
         return true;
@@ -37,7 +37,7 @@ static bool read_at(const struct rebuild *r, struct adding *a) {
     return reply_error(r->ctx, "ERR bad count of items"), false;
 }
 
-/* What was sent by now: with AT a repeat counts only what is new. */
+/* How many items were sent by now. With AT a repeated LOAD counts only its new items. */
 static uint64_t received_after(const struct adding *a, uint64_t before) {
     if (!a->has_at) return a->n < UINT64_MAX - before ? before + a->n : UINT64_MAX;
     uint64_t end = (uint64_t)a->at + a->n;

@@ -22,7 +22,7 @@ static void write_token(uint64_t token, char text[REBUILD_TOKEN_DIGITS + 1]) {
     snprintf(text, REBUILD_TOKEN_DIGITS + 1, "%016" PRIx64, token);
 }
 
-/* A rebuild that was interrupted makes room for another. */
+/* An interrupted rebuild makes room for another. */
 static enum bloom_status may_start(const struct rebuild *r) {
     if (!r->f) return BLOOM_OK;
     if (chain_is_partial(r->f->live)) return BLOOM_PARTIAL;
@@ -32,7 +32,7 @@ static enum bloom_status may_start(const struct rebuild *r) {
     return interrupted || chain_is_partial(r->f->next) ? BLOOM_OK : BLOOM_REBUILDING;
 }
 
-/* Like the old generation, and large enough for what is in it. */
+/* A wish for a generation like the old one, and large enough for what that holds. */
 static struct wish wish_like(const struct chain *c) {
     uint64_t reserved = chain_capacity(c), present = chain_items(c);
     uint64_t capacity = reserved > present ? reserved : present;
@@ -54,7 +54,7 @@ static uint64_t new_token(void) {
     return token;
 }
 
-/* Nothing has come for that number of seconds: its loader is gone. */
+/* Nothing has come for that number of seconds: the loader is gone. */
 static bool is_idle(const struct filter *f, long long seconds) {
     return seconds > 0 && clock_steady_ms() - diary_of(f)->rebuild_heard >= 1000 * seconds;
 }
@@ -71,7 +71,7 @@ static int refuse_second(const struct rebuild *r) {
     return reply_error_of(r->ctx, r->name, words);
 }
 
-/* The second generation, and the filter if there is none. */
+/* Makes the second generation, and the filter if there is none. */
 static enum bloom_status make_next(struct rebuild *r, struct wish *wish,
                                    struct chain **next) {
     wish->state = STATE_LOADING;
@@ -110,7 +110,7 @@ static int start(struct rebuild *r) {
     return RedisModule_ReplyWithStringBuffer(r->ctx, text, REBUILD_TOKEN_DIGITS);
 }
 
-/* What a master has started: START token ms <header of the new generation>. */
+/* Follows a master's START: START token ms <header of the new generation>. */
 static enum bloom_status read_started(struct rebuild *r, struct chain **next,
                                       long long *since, const char **why) {
     uint64_t follows[2];
@@ -119,7 +119,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
     *next = NULL;
     *why = "there is no such filter";
     if (!r->f) return BLOOM_NOT_FOUND;
-    *why = "its token or its time is none";
+    *why = "its token or its time is invalid";
     if (rebuild_token(r->argv[3]) == 0 ||
         RedisModule_StringToLongLong(r->argv[4], since) != REDISMODULE_OK)
         return BLOOM_CORRUPT;
@@ -129,7 +129,7 @@ static enum bloom_status read_started(struct rebuild *r, struct chain **next,
     if (status < 0) return status;
     status = filter_take_arrays(f);
     if (status >= 0 && chain_is_partial(f->live)) {
-        *why = "the new generation is not born";
+        *why = "the new generation is not flagged born";
         status = BLOOM_CORRUPT;
     }
     if (status < 0)

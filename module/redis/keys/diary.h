@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* diary.h - what this process notes of a filter while it is in memory.
+/* diary.h - what this process notes about a filter while it is in memory.
  *
  *     field         written by                      read by
  *     answers       ask.c                           BF.INFO FULL
@@ -14,15 +14,15 @@
  *     rebuild_slot, stats.c                         stats.c
  *     counted_in
  *
- * It lies behind the struct filter in the same block (filter_own), is zero at birth, moves
- * with the filter, is freed with it, and is never stored. A copy of the struct alone, such
- * as type_bulwark.c makes to write it, has none. */
+ * The diary lies behind the struct filter in the same block (filter_own), is zero at birth,
+ * moves with the filter, is freed with it, and is never stored. A copy of the struct alone,
+ * such as type_bulwark.c makes to write it, has none. */
 #ifndef BULWARK_DIARY_H
 #define BULWARK_DIARY_H
 
 #include "core/filter.h"
 
-/* How often it said what. Counted by item. */
+/* How often the filter gave each answer, counted by item. */
 struct answers {
     uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
     uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
@@ -31,29 +31,29 @@ struct answers {
 
 struct diary {
     struct answers answers;
-    uint64_t grow_again[2]; /* live, next: growth was refused; with so many items in its
-                               last layer it is worth another try; 0: at once */
+    uint64_t grow_again[2]; /* live, next: growth was refused; try again when the last
+                               layer has this many items; 0: at once */
     int64_t fed_at;         /* the last LOAD of the rebuild: Unix time in ms; 0: none yet */
-    int64_t rebuild_heard;  /* when its START or a LOAD came, or it with the filter: by the
-                               steady clock */
+    int64_t rebuild_heard;  /* when its START or last LOAD came, or the filter with it: by
+                               the steady clock */
     bool may_be_empty;      /* the rebuild's START said EMPTY, to this process */
-    bool told_full;         /* the log has been told that it is over capacity */
-    uint32_t came;          /* after which flush; 0: it isn't under a key */
-    uint32_t unlinked;      /* when its key was taken away; 0: never */
-    char *name;             /* its key's, if it is ready, as the log shows it; or NULL */
+    bool told_full;         /* the log says that it is over capacity */
+    uint32_t came;          /* the last flush before it came; 0: it isn't under a key */
+    uint32_t unlinked;      /* the last flush before its key was unlinked; 0: never */
+    char *name;             /* the key's name as the log shows it, if ready; or NULL */
     uint8_t rebuild_slot;   /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;    /* the era in which it was counted as ready; 0: it wasn't */
 };
 
-/* Of a filter whose memory is memory_allocator's. */
+/* The diary of a filter whose memory is memory_allocator's. */
 static inline struct diary *diary_of(const struct filter *f) {
     return filter_own(f);
 }
 
-/* There is another next generation, or none. */
+/* To be called when there is another next generation, or none any more. */
 void diary_next_came(struct filter *f);
 
-/* The next generation has become the live one. */
+/* To be called when the next generation has become the live one. */
 void diary_swapped(struct filter *f);
 
 #endif

@@ -37,7 +37,7 @@ bool memory_on_main_thread(void);
  * evicts is always close to its limit: it refuses only what could never fit. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
 
-/* Tells the log, now and then, that the system did not give so many bytes. */
+/* Logs, at most once in ten seconds, that the system did not give `more` bytes. */
 void memory_tell_shortage(uint64_t more);
 
 /* Whether the server could ever hold that many bytes: within maxmemory if it is set,

@@ -18,7 +18,7 @@
  *     it took over            BF.REBUILD key COMMIT token n [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
- *     who has been heard      BF.BEAT ms end [end ...], to replicas only: beat.h
+ *     replicas were heard     BF.BEAT ms end [end ...], to replicas only: beat.h
  *     the link came or went   BF.ADRIFT n, to the AOF only: adrift.h
  *
  * Commands from a master or an AOF are passed on to this node's replicas and into its AOF

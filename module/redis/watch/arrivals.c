@@ -8,7 +8,7 @@
 #include "settings/settings.h"
 #include "watch/stats.h"
 
-/* As many names as are given. */
+/* The most names in the line. */
 #define NAMES 3
 
 static struct {
@@ -54,7 +54,7 @@ void arrivals_flushed(void) {
 
 #define LIST_MAX (NAMES * (SHOWN_MAX + 2) + 32)
 
-/* " They are: users, orders." or nothing. */
+/* Writes " They are: users, orders.", or nothing. */
 static void write_names(uint64_t filters, char list[LIST_MAX]) {
     size_t length = 0;
     uint64_t known = 0, n = 0;

@@ -8,28 +8,29 @@
 #include "watch/arrivals.h"
 #include "watch/stats.h"
 
-/* Taken away includes what was evicted or expired. */
+/* taken_away includes evicted and expired. */
 static counter flushed, taken_away, evicted, expired;
 
-/* The name of the ready filter that was unlinked last, as a hash: what is told next is
- * told of it, or is about a key of another type. Good enough for counting. */
+/* The hash of the name of the ready filter that was unlinked last. The next event is about
+ * this key, or about a key of another type: good enough for counting. */
 static uint64_t last;
 
 static bool counts;
 
-/* Flushes that count, from 1 on: a filter that is freed in the era in which it came was not
- * flushed. DEBUG RELOAD flushes what it has saved: on Valkey 9 while it loads, where none
- * counts. Else it flushes before that, so a flush is settled when its command has ended,
- * and until then what this thread frees, and the era, can be taken back. */
+/* The number of the last flush that counts, from 1 on: a filter that is freed in the era in
+ * which it came was not flushed. DEBUG RELOAD flushes what it has saved. On Valkey 9 it
+ * does so while it loads, when no flush counts. Other servers flush before that. So a flush
+ * is settled when its command has ended; until then this thread's frees, and the era, can
+ * be taken back. */
 static counter unsettled_frees;
 static bool unsettled, loading;
 
-/* Frees on other threads look at both. */
+/* Frees on other threads read both. */
 static _Atomic uint32_t flush = 1;
 static _Atomic bool is_replica;
 
-/* What was lost first since the log was told, or NULL: of what was unlinked, and of what
- * was flushed. Freed by the one who takes it out. */
+/* The name of the first filter lost since the last log line, or NULL: one for unlinked
+ * filters, one for flushed ones. The function that takes it out frees it. */
 static _Atomic(char *) unlinked_name, flushed_name;
 
 static struct losses told; /* to the log */
@@ -51,8 +52,8 @@ static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
     return REDISMODULE_OK;
 }
 
-/* Listening costs something for each event of any key, so it begins with the first ready
- * filter that is unlinked: the event comes after that. */
+/* Listening has a cost for each event of any key, so it begins with the first ready filter
+ * that is unlinked: its event comes after that. */
 static void listen(void) {
     static bool listening;
     if (!listening)
@@ -84,7 +85,7 @@ void losses_unlinked(RedisModuleString *name, struct filter *f) {
     if (last) listen();
 }
 
-/* Gives the name away, unless there is one. */
+/* Moves the diary's name there, unless there is one already. */
 static void keep_first(_Atomic(char *) *first, struct diary *diary) {
     char *none = NULL;
     if (diary->name && atomic_compare_exchange_strong(first, &none, diary->name))
@@ -142,7 +143,7 @@ static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
     RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
 }
 
-/* What an AOF takes away on the way is old news. */
+/* Losses while an AOF is loaded are old news. */
 void losses_loading(bool begins) {
     loading = begins;
     if (!begins) {
@@ -156,7 +157,7 @@ void losses_loading(bool begins) {
     unsettled = false;
 }
 
-/* A filter may be freed later than it was told of. */
+/* A filter may be freed after its event was counted. */
 struct losses losses_so_far(void) {
     struct losses lost = {
         .evicted = atomic_load(&evicted),

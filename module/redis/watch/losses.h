@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* losses.h - ready filters that are no more, and what took them: for INFO and the log.
+/* losses.h - ready filters that were lost, and how: for INFO and the log.
  *
  *     unlink (type.c)      a command, the clock or an eviction takes the key away
- *     "evicted", "expired" the server says afterwards which it was, if one of these
- *     free (type.c)        the filter goes; if it was there when the last flush began, and
- *                          wasn't unlinked since, that flushed it
- *     loading (node.c)     what was flushed in the same command, or is while it goes on,
- *                          comes back: DEBUG RELOAD
+ *     "evicted", "expired" the server says afterwards if it was one of these
+ *     free (type.c)        the filter is freed; if it was there when the last flush began,
+ *                          and wasn't unlinked since, the flush took it
+ *     loading (node.c)     filters flushed in the same command, or during the loading,
+ *                          come back: DEBUG RELOAD
  *
- * RENAME and MOVE unlink too, but the filter lives on, so what counts is the free. A slot
- * that moves to another node may take its filters along without a word: they are not lost.
- * A replica empties itself for a full sync, and is flushed by its master: neither is a loss
- * of its own. On Redis 6.0, which doesn't tell of unlinking, nothing is counted.
+ * RENAME and MOVE unlink too, but the filter lives on, so only the free counts. A slot that
+ * moves to another node may take its filters along without an event: they are not lost. A
+ * replica empties itself for a full sync, and is flushed by its master: neither is a loss
+ * of its own. Redis 6.0 doesn't report unlinking, so nothing is counted there.
  *
- * The log gets a line a second at most, with the name of the first that was lost. When a
- * filter is flushed nobody says what its key is called, so a ready filter has its name with
- * it: where it was vouched for, or loaded, or its key unlinked. After a RENAME that is the
- * old name, until one of these comes again. */
+ * The log gets at most one line a second, with the name of the first filter that was lost.
+ * A flush doesn't tell the names of keys. So a ready filter keeps its name: from when it
+ * was vouched for, loaded, or its key unlinked. After a RENAME it is the old name until one
+ * of these happens again. */
 #ifndef BULWARK_LOSSES_H
 #define BULWARK_LOSSES_H
 
@@ -27,23 +27,23 @@ struct losses {
     uint64_t evicted, expired, deleted, flushed;
 };
 
-/* A filter has come into this process. name may be NULL. */
+/* To be called when a filter has come into this process. name may be NULL. */
 void losses_came(const RedisModuleString *name, struct filter *f);
 
-/* It was vouched for. */
+/* To be called when it was vouched for. */
 void losses_named(const RedisModuleString *name, struct filter *f);
 
 /* For the type's callbacks. The second is called on any thread. */
 void losses_unlinked(RedisModuleString *name, struct filter *f);
 void losses_freed(struct filter *f);
 
-/* Once a second: the line for the log, if there is anything to tell. */
+/* To be called once a second: writes the line for the log, if there were losses. */
 void losses_tell(RedisModuleCtx *ctx);
 
-/* The loading of a data set begins or ends. */
+/* To be called when the loading of a data set begins or ends. */
 void losses_loading(bool begins);
 
-/* Whether this server has a master. */
+/* To be called when this server gets or loses its master. */
 void losses_follow(bool replica);
 
 /* Takes no lock and no memory. */

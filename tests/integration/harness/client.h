@@ -9,7 +9,7 @@
  *
  * The first text is the whole reply as render.h writes it. In it #t and #f stand
  * for a boolean as this connection gets it: true and false in RESP3 where the
- * server can say so to modules (7.0 and newer), else 1 and 0.
+ * server lets modules reply so (7.0 and newer), otherwise 1 and 0.
  *
  * Connections and replies belong to the test: they go when it ends. A connection
  * that breaks, or a reply that takes longer than a minute, fails the test. */
@@ -39,7 +39,7 @@ bool speaks_resp3(const redisContext *c);
 #define callf(c, ...)           callf_at(__FILE__, __LINE__, (c), __VA_ARGS__)
 #define expectf(c, wanted, ...) expectf_at(__FILE__, __LINE__, (c), (wanted), __VA_ARGS__)
 
-/* As many arguments as one likes, with their lengths (NULL: C strings). */
+/* Any number of arguments, with their lengths (NULL: C strings). */
 #define callv(c, argc, argv, lens)                                                         \
     callv_at(__FILE__, __LINE__, (c), (int)(argc), (argv), (lens))
 

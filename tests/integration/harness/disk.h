@@ -3,7 +3,7 @@
 /* disk.h - a disk that hangs, and a power cut.
  *
  *     struct server *s = server_start(.preload = "disk", .config = "appendonly yes");
- *     disk_hang(s);              whoever calls fsync waits ...
+ *     disk_hang(s);              a call of fsync waits ...
  *     disk_resume(s);            ... until here
  *     server_power_cut(s);       kill -9, and what was not fsynced is gone
  *     server_start_again(s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* events.h - what a client hears of changes: keyspace events, and a WATCH that aborts. */
+/* events.h - the changes that a client hears of: keyspace events, and a WATCH that
+ * aborts. */
 
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -16,7 +17,7 @@ redisContext *listener(struct server *s);
 /* The events since the last call, separated by spaces, as text owned by the test. */
 const char *events(redisContext *listening, redisContext *c);
 
-/* Does a transaction that watches k survive this call by somebody else? */
+/* Whether a transaction that watches k survives this call by another client. */
 #define survives_watch(s, ...) survives_watch_of((s), (const char *[]){__VA_ARGS__, NULL})
 
 bool survives_watch_of(struct server *s, const char **argv);

@@ -142,7 +142,7 @@ static struct items items_of(const struct json *rule) {
     return new_items(0);
 }
 
-/* One command of the key and so many items, from the first on. */
+/* One command with the key and n items, from `first` on. */
 static const redisReply *with_items(redisContext *c, const char *command, const char *key,
                                     const struct items *items, size_t first, size_t n) {
     const char *argv[BATCH + 2] = {command, key};

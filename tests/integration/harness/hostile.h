@@ -7,8 +7,8 @@
  *     set(&header, H_VERSION, 2, 7);
  *     must_refuse_header(&header);
  *
- * The world is a healthy filter full of members, a filter that is loaded in part, and
- * the numbers of the server. What is refused leaves all of it as it was. */
+ * The world is a healthy filter full of members, a filter that is loaded in part, and the
+ * numbers of the server. A refused record leaves all of it as it was. */
 
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -40,7 +40,7 @@ struct record next_growth(void);
 /* Makes the keys "healthy", "source", and "part", which has got source's header. */
 void set_up(struct server *s);
 
-/* What is there by now is what must not change from here on. */
+/* Remembers the present world, which must not change from now on. */
 void look_at_the_world(void);
 
 void must_be_as_before(void);

@@ -69,8 +69,8 @@ void server_shutdown(struct server *s); /* SIGTERM; saves if save points are set
 void server_pause(struct server *s);    /* SIGSTOP: the host hangs */
 void server_resume(struct server *s);
 
-/* The wall clock of a server with .preload = "clock": so many seconds fast, or slow if
- * negative. Returns when it shows that; it stays so over restarts. */
+/* Sets the wall clock of a server with .preload = "clock" fast by `seconds`, or slow if
+ * negative. Returns when the server shows that; it stays so over restarts. */
 void server_set_clock(struct server *s, long long seconds);
 
 /* Same port, same directory, s->options as they are by now. */

@@ -23,7 +23,7 @@
  * the string; the directory may be removed early by remove_tree(). */
 char *workspace_new_directory(void);
 
-/* The first use of this file, for whoever forks before it needs a directory. */
+/* The first use of this file, for a caller that forks before it needs a directory. */
 void workspace_open(void);
 
 /* The process leads a group of its own that must not survive the program. */
