@@ -33,7 +33,7 @@ CC ?= gcc
 OPT ?= $(if $(SAN),-O1,-O3)
 SECONDS ?= 60
 SERVER ?=
-# So many tests at the same time: most of them wait most of the time.
+# Tests that run at the same time: most of them wait most of the time.
 JOBS ?= 4
 REDISMODULE_H ?= build/deps/redismodule.h
 

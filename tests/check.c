@@ -385,7 +385,7 @@ static void show_progress(int total) {
     if (progress >= 0) dprintf(progress, "\r  %d of %d ", done, total);
 }
 
-/* Whoever is free takes the next test. */
+/* The next worker that is free takes the next test. */
 static void work(char **parts, int nparts) {
     int total = number_of(parts, nparts), i = 0, mine = shared->taken++;
     for (const struct test *t = first_test; t; t = t->next) {

@@ -18,7 +18,7 @@
 /* The items of this many questions are made at a time, outside of the measurement. */
 #define SLICE 4000
 
-/* So many are measured at a time: a few ten microseconds, in which a shared machine is
+/* This number is measured at a time: a few ten microseconds, in which a shared machine is
  * left alone more often than not. */
 #define MEASURED 1000
 

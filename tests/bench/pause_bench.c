@@ -23,7 +23,7 @@
 #define SMALL     26000
 #define EXPANSION 32768
 
-/* So many adds touch every page of the filter but one in some thousand. */
+/* This number of adds touches every page of the filter but one in some thousand. */
 #define TOUCHES 2200000
 
 /* What begins with the event may go on after it. */

@@ -76,7 +76,7 @@ static FILE *open_results(void) {
         putchar('\n');                                                                     \
     } while (0)
 
-/* Whoever waits longer than PATIENCE has gone. */
+/* A reader that waits longer than PATIENCE has gone. */
 static const char *milliseconds(const struct sum *s, double share) {
     static char text[32];
     double wait = sum_quantile(s, share);

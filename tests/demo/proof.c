@@ -12,7 +12,7 @@
 #include "shop.h"
 
 #define LATEST       256 /* rows among which a request for a late one chooses */
-#define VERIFY_EVERY 50  /* of so many "absent", one is looked up after all */
+#define VERIFY_EVERY 50  /* one "absent" in this number is looked up after all */
 
 /* ---- while it changes ---- */
 

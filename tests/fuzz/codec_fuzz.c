@@ -3,7 +3,7 @@
  *
  *     input:  memory u8 | records (records.h)
  *
- * memory < 64: the allocator refuses after so many requests. The records go to one
+ * memory < 64: the allocator refuses after that number of requests. The records go to one
  * filter, as a server would take them in: a header makes it, with one chain or two,
  * chunks fill them, growths lengthen them; each record is also shown to the readers and
  * to the chain that it is not for. Whatever comes:
@@ -187,8 +187,8 @@ static struct filter *filled(struct filter *f, const uint64_t follows[2]) {
     return f;
 }
 
-/* The header that was accepted is written again as it was, but for sections, of which
- * a reader takes no notice. */
+/* The header that was accepted is written again as it was, but for the sections
+ * that a reader ignores. */
 static void must_be_written_alike(const struct filter *f, const uint8_t *header) {
     enum codec_form form = load_u32(header + H_FLAGS) & 1 ? CODEC_BORN : CODEC_STORED;
     unsigned char *again = header_of(f, form);

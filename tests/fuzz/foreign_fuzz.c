@@ -9,7 +9,7 @@
  *     form 3  the fields of a "bloomfltr" value: 5 of 8 bytes; then for each filter its
  *             capacity u64, its items u64, its record's length u16 and its record
  *
- * memory < 64: the allocator refuses after so many requests. Whatever comes:
+ * memory < 64: the allocator refuses after that number of requests. Whatever comes:
  *
  *   - what a reader accepts has no flaw, and reads the same when it is written again
  *   - what it refuses leaves nothing, and gives a reason

@@ -2,7 +2,7 @@
 
 /* clock.c - a wall clock that a test can set, for LD_PRELOAD.
  *
- * The process sees the wall clock so many seconds off as the file named by PRELOAD_FILE
+ * The process sees the wall clock as many seconds off as the file named by PRELOAD_FILE
  * says: a signed number of eight bytes, which may change at any time. The steady clocks are
  * the machine's. */
 

@@ -44,7 +44,7 @@ static int look_at(int fd, struct synced *file) {
     return S_ISREG(st.stx_mode);
 }
 
-/* One write at the end: whole, whoever writes beside it. */
+/* One write at the end: whole, whatever else is written. */
 static void note(const struct synced *file) {
     char room[4096];
     const char *path = path_of(room, sizeof room, DISK_SYNCED);

@@ -169,7 +169,7 @@ TEST(no_chain_ends_for_having_too_many_layers) {
 
 /* ---- what it costs ---- */
 
-/* Bits of all layers for each item, when so many layers are full. */
+/* Bits per item of all layers together, when this number of layers is full. */
 static double bits_per_item_when_full(uint32_t layers) {
     struct chain *c = sizes_only(0.01, 2, 100000);
     while (c->nlayers < layers)

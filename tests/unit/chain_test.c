@@ -203,7 +203,7 @@ TEST(a_plan_from_outside_that_makes_no_sense_is_refused) {
 /* Totals stay within 62 bits: no sum of them can wrap. */
 TEST(totals_do_not_overflow) {
     struct chain *c = made(0.5, 2, 10);
-    struct layer plan = c->layers[0], honest = plan;
+    struct layer plan = c->layers[0], whole = plan;
     uint64_t bytes = plan.bytes;
 
     c->layers[0].capacity = CHAIN_TOTAL_MAX / 3 + 1; /* 1/3 + 2/3 of it is too much */
@@ -218,7 +218,7 @@ TEST(totals_do_not_overflow) {
     c->layers[0].bytes = CHAIN_TOTAL_MAX;
     CHECK_STR(chain_flaw(c), NULL);
     CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
-    CHECK_INT(chain_grow(c, &honest), BLOOM_CORRUPT);
+    CHECK_INT(chain_grow(c, &whole), BLOOM_CORRUPT);
     c->layers[0].bytes = bytes;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* codec_change_test.c - records in which something was changed: refused, or as good as
- * what an honest filter writes. Chunks and growth records; headers byte by byte. */
+ * what a real filter writes. Chunks and growth records; headers byte by byte. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,13 +85,13 @@ TEST(a_header_with_any_byte_changed_is_refused_or_good) {
     struct block whole = header_of(small(), CODEC_STORED);
     unsigned accepted = 0, step = getenv("EMULATED") ? 17 : 1; /* 17: every bit */
     for (size_t at = 0; at < whole.length; at++) {
-        unsigned char honest = whole.bytes[at];
+        unsigned char before = whole.bytes[at];
         for (unsigned change = 1; change < 256; change += step) {
-            whole.bytes[at] = (unsigned char)(honest ^ change);
-            test_case("byte %zu is %02x instead of %02x", at, whole.bytes[at], honest);
+            whole.bytes[at] = (unsigned char)(before ^ change);
+            test_case("byte %zu is %02x instead of %02x", at, whole.bytes[at], before);
             accepted += try(whole);
         }
-        whole.bytes[at] = honest;
+        whole.bytes[at] = before;
     }
     CHECK(accepted > 100 && try(whole)); /* secret, identity, lease ... may be anything */
 }

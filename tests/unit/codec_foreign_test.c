@@ -19,7 +19,7 @@
 
 enum { ROOM = 8192 };
 
-/* A lie: so many bytes at that place become this number, and why it is refused. */
+/* A lie: the bytes at that place become this number, and why it is refused. */
 struct lie {
     const char *name;
     size_t at, bytes;

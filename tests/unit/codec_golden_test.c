@@ -114,9 +114,9 @@ static const struct recipe {
     double error;
     uint32_t expansion;
     uint64_t capacity, items;
-    uint64_t missing; /* it is partial by so many bytes */
+    uint64_t missing; /* bytes that have not come */
     struct standing standing;
-    uint64_t next; /* it is being rebuilt, with so many items in the next chain; 0: not */
+    uint64_t next; /* items in the next chain of its rebuild; 0: there is none */
 } recipes[] = {
     {"nonscaling", CODEC_STORED, 1e-6, 0, 100, 90, 0, {0}, 0},
     {"grown", CODEC_STORED, 0.01, 2, 50, 500, 0, {0}, 0},

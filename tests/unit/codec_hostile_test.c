@@ -83,24 +83,24 @@ TEST(a_born_filter_has_no_items) {
 
 TEST(too_many_layers_are_refused) {
     struct filter *f = small();
-    struct chain honest = *f->live;
-    uint32_t most = honest.kind->layers_max;
+    struct chain before = *f->live;
+    uint32_t most = before.kind->layers_max;
     struct layer *layers = calloc(most + 1, sizeof *layers);
     CHECK(layers != NULL);
     for (uint32_t i = 0; i <= most; i++)
-        layers[i] = honest.layers[0];
+        layers[i] = before.layers[0];
 
     f->live->layers = layers;
     f->live->nlayers = most + 1;
     struct block many = header_of(f, CODEC_STORED);
-    *f->live = honest;
+    *f->live = before;
     free(layers);
     header_must_be_refused(many, "there are too many layers");
 }
 
 /* ---- sections ---- */
 
-/* One section of that tag and length, and so many bytes that really follow. */
+/* One section of that tag and length, and the number of bytes that really follow. */
 static struct block with_section(struct block plain, uint32_t tag, uint32_t length,
                                  size_t follow) {
     struct block r = block_of(NULL, plain.length + 8 + follow);

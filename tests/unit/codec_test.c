@@ -214,7 +214,7 @@ TEST(a_partial_filter_travels_as_a_partial_one) {
     }
 }
 
-/* ---- counts that no honest filter has ---- */
+/* ---- counts that no real filter has ---- */
 
 TEST(forged_counts_of_items_do_not_break_saving_and_loading) {
     static const uint64_t counts[] = {1, UINT32_MAX, CHAIN_ITEMS_MAX - 1, CHAIN_ITEMS_MAX};

@@ -154,7 +154,7 @@ TEST(a_chain_without_layers_errs_never) {
     CHECK(e.error == 0 && e.fill == 0 && e.bits == 0 && e.looked_at == 0);
 }
 
-/* A chain of foreign layers of one word each, with so many ones and probes. */
+/* A chain of foreign layers of one word each, with this number of ones and probes. */
 #define WORDS 3
 struct words {
     struct chain chain;
@@ -349,7 +349,7 @@ static struct truth truth_of_layer(const struct chain *c) {
     return c->kind->foreign ? truth_of_bits(c->layers) : truth_of_lines(c->layers);
 }
 
-/* Errors among so many strangers. Members' numbers are below 2^32. */
+/* Errors among this number of strangers. Members' numbers are below 2^32. */
 static double errors_seen(const struct chain *c, uint64_t first, uint64_t strangers) {
     struct batch b;
     uint8_t maybe[BATCH_MAX];
@@ -395,10 +395,10 @@ struct setup {
     const struct kind *kind;
     double error;
     uint64_t capacity;
-    unsigned secrets; /* for kind redisbloom, which has none: so many sets of items */
+    unsigned secrets; /* kind redisbloom has none: sets of items */
 };
 
-/* At so many per cent of the capacity; means over the secrets. */
+/* At a percentage of the capacity; means over the secrets. */
 #define LOADS 4
 static const unsigned loads[LOADS] = {10, 50, 100, 200};
 struct row {

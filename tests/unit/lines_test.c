@@ -22,7 +22,7 @@ static void free_bits(void *bits) {
     free(bits);
 }
 
-/* A layer of so many lines, all zero, freed when the test ends. */
+/* A layer of this number of lines, all zero, freed when the test ends. */
 static struct layer layer_of(size_t shape, uint64_t lines) {
     struct layer layer = {
         .bytes = lines * 64,

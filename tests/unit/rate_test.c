@@ -68,7 +68,7 @@ static double rate_by_count(const struct chain *c) {
     return 1 - denied;
 }
 
-/* Errors among so many strangers. Members' numbers are below 2^32. */
+/* Errors among this number of strangers. Members' numbers are below 2^32. */
 static uint64_t errors_seen(const struct chain *c, uint64_t probes) {
     struct batch b;
     uint8_t maybe[BATCH_MAX];

@@ -45,7 +45,7 @@ TEST(numbers_without_a_finite_logarithm_have_0) {
 
 /* ---- determinism ---- */
 
-/* The doubles of one machine, bit for bit. Whoever meets a difference on another one has
+/* The doubles of one machine, bit for bit. Anyone who meets a difference on another one has
  * found contraction, extended precision or another libm in the sizing. */
 static const struct {
     double x, log;

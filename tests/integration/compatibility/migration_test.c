@@ -289,7 +289,7 @@ TEST(a_seed_in_a_valkeybloom_stream_is_hidden) {
     check_hidden(m.server, monitor, data.bytes + SEED_AT);
 }
 
-/* Whoever chooses an item of valkey-bloom's could choose one that is a filter: it has to
+/* A client of valkey-bloom's can choose an item that is a filter's data: it has to
  * have the seed of the filter that it goes into, which nobody knows beforehand. */
 TEST(an_item_that_looks_like_a_filter_stays_an_item) {
     struct move m = begin(&folders[8], NULL);

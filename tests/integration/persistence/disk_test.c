@@ -28,7 +28,7 @@ static const char *exists_after_power_cut(struct server *s) {
     return call_text(client(s), "BF.EXISTS", "k", "anna");
 }
 
-static void needs_honest_waitaof(void) {
+static void needs_true_waitaof(void) {
     needs(702, "WAITAOF");
     if (!server_waits_for_its_disk())
         SKIP("WAITAOF of %s acknowledges what is not fsynced", server_name());
@@ -53,14 +53,14 @@ TEST(an_acknowledged_add_may_be_lost_in_a_power_cut_if_fsynced_every_second) {
 }
 
 TEST(what_waitaof_acknowledges_survives_a_power_cut) {
-    needs_honest_waitaof();
+    needs_true_waitaof();
     struct added a = start_and_add(EVERY_SECOND, false);
     expect(a.c, "[1, 0]", "WAITAOF", "1", "0", "5000");
     CHECK_STR(exists_after_power_cut(a.s), "1");
 }
 
 TEST(waitaof_acknowledges_nothing_while_the_disk_hangs) {
-    needs_honest_waitaof();
+    needs_true_waitaof();
     struct added a = start_and_add(EVERY_SECOND, true);
     expect(a.c, "[0, 0]", "WAITAOF", "1", "0", "1500");
     disk_resume(a.s);

@@ -11,7 +11,7 @@
 #define BAD_NUMBER "(error) ERR value is not an integer or out of range"
 #define BAD_LEASE  "(error) ERR invalid lease time"
 
-/* In Unix time, so many seconds from here. */
+/* The Unix time that is this number of seconds from here. */
 static const char *in_seconds(int seconds) {
     char *text = malloc(32);
     test_defer(free, text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* rebuild_size_test.c - how large the next generation is, what it takes, and what is
- * refused for want of room. */
+ * refused because there is no room. */
 
 #include "harness.h"
 #include "states.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* shield_hostile_test.c - whoever forges a payload, a token, a count or a standing: it
+/* shield_hostile_test.c - forged payloads, tokens, counts and standings: it
  * never makes a filter say "absent", and what is refused changes nothing. */
 
 #include "hostile.h"

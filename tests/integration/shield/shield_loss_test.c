@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* shield_loss_test.c - filters and adds that get lost: whoever was added is never called
+/* shield_loss_test.c - filters and adds that get lost: what was added is never called
  * "absent" because of it. Adds that there is no room for are in shield_room_test.c. */
 
 #include "harness.h"

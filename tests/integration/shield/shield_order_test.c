@@ -53,8 +53,8 @@ static bool turns_away(const struct story *s) {
 
 struct losses {
     int orders;    /* of steps, that there are */
-    int meanwhile; /* in so many the row is called absent at some time */
-    int for_good;  /* in so many it is when all is done */
+    int meanwhile; /* orders in which the row is called absent at some time */
+    int for_good;  /* orders in which it is when all is done */
 };
 
 /* Takes the steps of both in the order of the bits of turns: 1 is the writer's. True if

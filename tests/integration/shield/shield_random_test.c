@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* shield_random_test.c - everything that may happen to shields, at random: whoever was
+/* shield_random_test.c - everything that may happen to shields, at random: what was
  * added is never called "absent", and replica and files have what the master has, bit by
  * bit. The model is the numbers that were added to each filter. */
 

@@ -41,8 +41,8 @@
  * Stamps measure what a server has; an application can't. It adds, waits for WAIT or
  * WAITAOF (or for the reply alone, where the AOF is fsynced always), commits the row,
  * and believes what it was told: the item is promised. Where WAIT says too little it
- * tries again on another connection. What is promised must not be denied by whoever the
- * promise is about: the replica, the node that is promoted, the server after its power
+ * tries again on another connection. What is promised must not be denied by the node
+ * that the promise is about: the replica, the promoted node, the server after its power
  * was cut. So must not be what was added before a promised BF.LOADING. Promises hold
  * until the filter gets another name, or the name another filter. A stamp between an
  * add and its WAIT would send what the add has not sent: it comes after both.

@@ -131,7 +131,7 @@ static bool press(struct run *run, struct place at) {
     return promised;
 }
 
-/* Whoever isn't told that it has arrived presses it again, some of them. */
+/* Some of those who aren't told that it has arrived press it again. */
 void step_red_button(struct run *run, struct place at) {
     at = one_that_is_vouched_for(run, at);
     stamp_open(run);

@@ -66,7 +66,7 @@ int add_lease(struct run *run, struct words *w) {
     return 1000 * seconds;
 }
 
-/* Whoever rebuilds may not know what was lost: he has to start again, or somebody
+/* A loader may not know what was lost: it has to start again, or somebody
  * vouches. */
 void note_loading(struct object *o) {
     o->exists = true;
