@@ -7,7 +7,7 @@
  *
  *     commands/       what clients send, and what they get
  *       commands      the table: name, handler, flags, categories
- *       cmd_*         the handlers, a file for each family
+ *       cmd_*         the handlers, a file for each family; rebuild_*: its steps
  *       args          how a command line is read
  *       ask           every question about items
  *       adding        adds items, makes room for them, and tells replicas
@@ -20,13 +20,13 @@
  *       make          filters, chains and layers that commands make
  *       change        around every change of a filter
  *       diary         what this process notes about a filter
+ *       announce      what watchers, caching clients and listeners are told
  *       memory        large arrays, and limits
  *       type, type_*  RDB, AOF, DUMP, COPY, DEBUG DIGEST
  *     links/          this server among others
  *       node          what it is and what it has been through
  *       answer        whether "absent" may be said, now
  *       replicate     the one sender: what replicas and the AOF are told
- *       announce      tells watchers, caching clients and listeners of a change
  *       upstream      what came from a master or an AOF, also if it can't be applied
  *       beat          how a replica learns that it has caught up
  *       adrift        an append-only file that stops before its time

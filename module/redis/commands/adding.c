@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "commands/items.h"
+#include "keys/announce.h"
 #include "keys/diary.h"
 #include "keys/make.h"
-#include "links/announce.h"
 #include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
@@ -32,7 +32,7 @@ static size_t tell_rebuild(struct adding *a, size_t up_to) {
     size_t n = up_to - a->told;
     bool as_it_is = a->told == 0 && up_to == a->n;
     if (is_repeat(a, up_to)) return 0;
-    replicate_load(a->ctx, a->name, a->token,
+    replicate_feed(a->ctx, a->name, a->token,
                    a->has_at ? a->at + (long long)a->told : REPLICATE_NO_AT,
                    a->items + a->told, n, as_it_is);
     return n;

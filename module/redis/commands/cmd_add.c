@@ -8,7 +8,6 @@
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "keys/find.h"
 #include "keys/make.h"
-#include "links/upstream.h"
 #include "settings/settings.h"
 
 /* The answers for this many items fit on the stack. */
@@ -49,7 +48,7 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
     uint8_t few[FEW];
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     enum bloom_status status = adding_run(&a);
-    if (status == BLOOM_PARTIAL || (status < 0 && upstream_sent(ctx)))
+    if (status == BLOOM_PARTIAL)
         reply_refusal(ctx, name, status);
     else
         reply_answers(&a, status);

@@ -102,7 +102,7 @@ int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         look_for_contradiction(ctx, argv[1], argv[3]);
     if (found != CACHED_NOTHING) return REDISMODULE_OK; /* It replied. */
     struct filter *f;
-    if (!find_to_guard(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!find_uncounted(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     RedisModule_ReplyWithArray(ctx, 2);
     ask_reply_words(ctx, f, argv + 3, 1);
     RedisModule_ReplyWithNull(ctx);

@@ -191,7 +191,7 @@ static void reply_rebuild(RedisModuleCtx *ctx, const struct filter *f) {
     field_number(ctx, "Items", chain_items(f->next));
 }
 
-static void reply_answers(RedisModuleCtx *ctx, const struct answers *a) {
+static void reply_answers(RedisModuleCtx *ctx, const struct tally *a) {
     reply_name(ctx, "Answers");
     reply_map(ctx, 5);
     field_number(ctx, "exists_no", a->exists_no);

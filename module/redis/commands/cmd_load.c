@@ -13,11 +13,11 @@
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "keys/announce.h"
 #include "keys/change.h"
 #include "keys/find.h"
 #include "keys/make.h"
 #include "keys/memory.h"
-#include "links/announce.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
 
@@ -53,7 +53,7 @@ enum bloom_status cmd_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
     }
     valkeybloom_read_bits(c, bytes);
     change_put(ctx, name, f);
-    replicate_load_data(ctx, name, data);
+    replicate_valkeybloom(ctx, name, data);
     announce(ctx, name, "bf.load");
     return BLOOM_OK;
 }

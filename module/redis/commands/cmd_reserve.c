@@ -4,9 +4,9 @@
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "commands/vouch.h"
+#include "keys/announce.h"
 #include "keys/find.h"
 #include "keys/make.h"
-#include "links/announce.h"
 #include "links/replicate.h"
 #include "watch/eviction.h"
 

@@ -4,9 +4,9 @@
 #include "commands/rebuild.h"
 #include "commands/reply.h"
 #include "commands/vouch.h"
+#include "keys/announce.h"
 #include "keys/change.h"
 #include "keys/diary.h"
-#include "links/announce.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
 

@@ -24,16 +24,17 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
         eviction_warn(ctx, name);
 }
 
-static void write_name(const struct chain *c, char name[VOUCH_NAME_MAX]) {
-    snprintf(name, VOUCH_NAME_MAX, "%016" PRIx64 ":%" PRIu64, c->identity, chain_items(c));
+static void write_name(const struct chain *c, char name[VOUCH_FINGERPRINT_MAX]) {
+    snprintf(name, VOUCH_FINGERPRINT_MAX, "%016" PRIx64 ":%" PRIu64, c->identity,
+             chain_items(c));
 }
 
-void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]) {
+void vouch_fingerprint(const struct filter *f, char name[VOUCH_FINGERPRINT_MAX]) {
     write_name(f->live, name);
 }
 
 bool vouch_is_meant(const struct chain *c, const struct vow *vow) {
-    char name[VOUCH_NAME_MAX];
+    char name[VOUCH_FINGERPRINT_MAX];
     write_name(c, name);
     return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), name) == 0;
 }

@@ -22,8 +22,8 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
 /* The filter's identity and number of items as text. A replica compares it with its own
  * filter to see whether its master vouches for the same one: it may have evicted its own,
  * and made another from the next add. */
-#define VOUCH_NAME_MAX 48
-void vouch_name(const struct filter *f, char name[VOUCH_NAME_MAX]);
+#define VOUCH_FINGERPRINT_MAX 48
+void vouch_fingerprint(const struct filter *f, char name[VOUCH_FINGERPRINT_MAX]);
 bool vouch_is_meant(const struct chain *c, const struct vow *vow);
 
 /* The filter denies nothing until somebody vouches for it; replicas are told. False if that

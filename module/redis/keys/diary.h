@@ -23,14 +23,14 @@
 #include "core/filter.h"
 
 /* How often the filter gave each answer, counted by item. */
-struct answers {
+struct tally {
     uint64_t exists_no, exists_maybe; /* EXISTS and MEXISTS: 0 and 1 */
     uint64_t maybe;                   /* CHECK, MCHECK and GUARD: the words */
     uint64_t by_cause[CAUSES];        /* "unknown"; CAUSE_NONE: "absent" */
 };
 
 struct diary {
-    struct answers answers;
+    struct tally answers;
     uint64_t grow_again[2]; /* live, next: growth was refused; try again when the last
                                layer has this many items; 0: at once */
     int64_t fed_at;         /* the last LOAD of the rebuild: Unix time in ms; 0: none yet */

@@ -27,7 +27,7 @@ static bool find(RedisModuleCtx *ctx, RedisModuleString *name, int mode,
     return !other;
 }
 
-bool find_to_guard(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f) {
+bool find_uncounted(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f) {
     return find(ctx, name, REDISMODULE_READ | OPEN_KEY_NOSTATS, f);
 }
 

@@ -18,7 +18,7 @@ bool find_to_write(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *
 
 /* Like find_to_read(), but doesn't count as a hit or a miss where the server can do that.
  * find_unseen() replies nothing, and returns NULL if the key holds something else. */
-bool find_to_guard(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f);
+bool find_uncounted(RedisModuleCtx *ctx, RedisModuleString *name, struct filter **f);
 struct filter *find_unseen(RedisModuleCtx *ctx, RedisModuleString *name);
 
 /* Whether a key of that name exists, of any type. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "links/adrift.h"
 
-#include "commands/commands.h"
-#include "commands/reply.h"
 #include "links/node.h"
 #include "links/replicate.h"
-#include "links/upstream.h"
 
 static bool adrift, noted; /* now; the last note that this process wrote to the file */
 static bool started;       /* started from a file that ends adrift; to be noted */
@@ -30,7 +27,7 @@ static void write_notes(RedisModuleCtx *ctx) {
 }
 
 static void write_soon(RedisModuleCtx *ctx) {
-    static struct replicate_later later = {write_notes};
+    static struct replicate_due later = {write_notes};
     if (!due) replicate_later(ctx, &later);
     due = true;
 }
@@ -54,14 +51,7 @@ bool adrift_loaded(RedisModuleCtx *ctx) {
     return started;
 }
 
-/* BF.ADRIFT 0 | 1 | 2
- * A note in an AOF, which is being loaded. */
-int cmd_adrift(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc != 2) return reply_wrong_arity(ctx);
-    if (!upstream_sent(ctx))
-        return reply_error(ctx, "ERR only an append-only file may send this");
-    char what = RedisModule_StringPtrLen(argv[1], NULL)[0];
+void adrift_read(char what) {
     file_adrift = what == '1';
     if (what == '2') node_came_from_old_file();
-    return reply_ok(ctx);
 }

@@ -37,4 +37,7 @@ void adrift_loading(void);
 /* To be called when a file has been loaded. Returns whether it ends adrift. */
 bool adrift_loaded(RedisModuleCtx *ctx);
 
+/* The file that is being loaded has this note. */
+void adrift_read(char what);
+
 #endif

@@ -8,11 +8,8 @@
 #include <sys/socket.h>
 
 #include "clock.h"
-#include "commands/commands.h"
-#include "commands/reply.h"
 #include "links/node.h"
 #include "links/replicate.h"
-#include "links/upstream.h"
 #include "settings/settings.h"
 #include "watch/stats.h"
 
@@ -131,24 +128,25 @@ void beat_tick(RedisModuleCtx *ctx) {
     if (stats_declared_filters() > 0 && !may_wait(ctx)) send_if_due(ctx);
 }
 
-static unsigned hurries; /* beats still to be sent soon */
+static unsigned hurries;            /* beats still to be sent soon */
+static RedisModuleTimerID hurrying; /* sends the next one; set while hurries > 0 */
 
 static void hurry(RedisModuleCtx *ctx, void *data) {
     (void)data;
     send_if_due(ctx);
-    if (hurries > 0 && --hurries > 0) RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
+    if (--hurries > 0) hurrying = RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
 }
 
 void beat_hurry(RedisModuleCtx *ctx) {
-    if (hurries == 0) RedisModule_CreateTimer(ctx, 0, hurry, NULL);
+    if (hurries > 0) RedisModule_StopTimer(ctx, hurrying, NULL);
     hurries = HURRIES;
+    hurrying = RedisModule_CreateTimer(ctx, 0, hurry, NULL);
 }
 
 void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
     moving = is_moving;
     moved_at = clock_steady_ms();
-    hurries = HURRIES;
-    RedisModule_CreateTimer(ctx, 0, hurry, NULL); /* at once */
+    beat_hurry(ctx);
 }
 
 /* ---- at a replica ---- */
@@ -224,18 +222,10 @@ static bool names_us(RedisModuleCtx *ctx, RedisModuleString **ends, int n) {
     return false;
 }
 
-/* BF.BEAT ms end [end ...]
- * From a master: everything acknowledged by that time precedes this in the stream. */
-int cmd_beat(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    long long sent;
-    if (argc < 3) return reply_wrong_arity(ctx);
-    if (!upstream_sent(ctx)) return reply_error(ctx, "ERR only a master may send this");
-    if (RedisModule_StringToLongLong(argv[1], &sent) != REDISMODULE_OK)
-        return reply_ok(ctx);
+void beat_heard(RedisModuleCtx *ctx, int64_t sent, RedisModuleString **ends, int n) {
     from_master.any = true;
     from_master.sent = sent;
     from_master.heard = clock_steady_ms();
-    from_master.named = names_us(ctx, argv + 2, argc - 2);
+    from_master.named = names_us(ctx, ends, n);
     since_loading = since_loading || is_named();
-    return reply_ok(ctx);
 }

@@ -59,4 +59,7 @@ void beat_hurry(RedisModuleCtx *ctx);
  * do, and until replicas must have heard of it, beats name nobody. */
 void beat_moving(RedisModuleCtx *ctx, bool moving);
 
+/* A BF.BEAT has come: the time it was sent, and the ends that it names. */
+void beat_heard(RedisModuleCtx *ctx, int64_t sent, RedisModuleString **ends, int n);
+
 #endif

@@ -47,7 +47,7 @@ bool node_link_is_up(void) {
 static void become(RedisModuleCtx *ctx, bool replica) {
     bool was_replica = node.replica;
     node.replica = replica;
-    losses_follow(replica);
+    losses_set_replica(replica);
     if (replica != was_replica) adrift_set(ctx, replica && !node_link_is_up());
     if (replica || !was_replica) return;
     begin_era((struct era){.restarts = !beat_since_loading(), .failovers = 1});

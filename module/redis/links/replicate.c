@@ -36,15 +36,15 @@ static void send_or_wait(RedisModuleCtx *ctx, void *data) {
     if (server_is_paused())
         RedisModule_CreateTimer(ctx, PAUSED_MS, send_or_wait, data);
     else
-        ((struct replicate_later *)data)->send(ctx);
+        ((struct replicate_due *)data)->send(ctx);
 }
 
-void replicate_later(RedisModuleCtx *ctx, struct replicate_later *what) {
+void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what) {
     RedisModule_CreateTimer(ctx, 0, send_or_wait, what);
 }
 
 void replicate_promotion(RedisModuleCtx *ctx) {
-    static struct replicate_later later = {tell_promotion};
+    static struct replicate_due later = {tell_promotion};
     if (!promotion_untold) replicate_later(ctx, &later);
     promotion_untold = true;
 }
@@ -113,7 +113,7 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
 
 /* Without AT, an item "AT" is sent on its own: followed by other items it would be read as
  * the option. */
-void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
+void replicate_feed(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     long long at, RedisModuleString **items, size_t n, bool as_it_is) {
     if (as_it_is) {
         replicate_as_it_came(ctx);
@@ -128,8 +128,8 @@ void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
 
 void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f) {
     long long since = f->standing.vouched_at, lease = f->standing.lease;
-    char of[VOUCH_NAME_MAX];
-    vouch_name(f, of);
+    char of[VOUCH_FINGERPRINT_MAX];
+    vouch_fingerprint(f, of);
     if (lease)
         SEND(ctx, "BF.READY", "sclclcc", name, "PXAT", lease, "SINCE", since, "OF", of);
     else
@@ -139,8 +139,8 @@ void replicate_ready(RedisModuleCtx *ctx, RedisModuleString *name, const struct 
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct filter *f) {
     const struct standing *s = &f->standing;
-    char of[VOUCH_NAME_MAX];
-    vouch_name(f, of);
+    char of[VOUCH_FINGERPRINT_MAX];
+    vouch_fingerprint(f, of);
     long long since = s->vouched_at, lease = s->lease;
     long long count = replicated_count(s);
     if (lease)
@@ -155,8 +155,8 @@ void replicate_alarm(RedisModuleCtx *ctx, RedisModuleString *name) {
     SEND(ctx, "BF.LOADING", "s", name);
 }
 
-void replicate_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
-                         RedisModuleString *data) {
+void replicate_valkeybloom(RedisModuleCtx *ctx, RedisModuleString *name,
+                           RedisModuleString *data) {
     SEND(ctx, "BF.LOAD", "ss", name, data);
 }
 

@@ -64,7 +64,7 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
 /* Sends the n items that the rebuild with this token was fed; as_it_is as above. `at` is
  * how many were sent before them, if LOAD said so with AT, otherwise REPLICATE_NO_AT. */
 #define REPLICATE_NO_AT (-1)
-void replicate_load(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
+void replicate_feed(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     long long at, RedisModuleString **items, size_t n, bool as_it_is);
 
 /* The filter was vouched for. */
@@ -84,8 +84,8 @@ void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
 void replicate_alarm(RedisModuleCtx *ctx, RedisModuleString *name);
 
 /* A filter was made from this data of valkey-bloom's. */
-void replicate_load_data(RedisModuleCtx *ctx, RedisModuleString *name,
-                         RedisModuleString *data);
+void replicate_valkeybloom(RedisModuleCtx *ctx, RedisModuleString *name,
+                           RedisModuleString *data);
 
 /* The rebuild that is under way has just begun. */
 void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *token,
@@ -102,9 +102,9 @@ void replicate_adrift(RedisModuleCtx *ctx, const char *what);
 
 /* Calls what->send from a timer, as soon as clients are not paused: until then nothing may
  * be sent. The struct must stay valid. */
-struct replicate_later {
+struct replicate_due {
     void (*send)(RedisModuleCtx *ctx);
 };
-void replicate_later(RedisModuleCtx *ctx, struct replicate_later *what);
+void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "commands/vouch.h"
-#include "links/announce.h"
+#include "keys/announce.h"
 
 bool upstream_sent(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) &

@@ -11,13 +11,19 @@
  *     anything                       its words make no sense         logged
  *     anything with a key            the key holds another type      logged
  *     a filter: LOADCHUNK header,    its bytes make no sense         the server ends
- *       LOAD, REBUILD START          a filter is there already       logged
+ *       LOAD                         a filter is there already       logged
+ *     REBUILD START                  no filter                       logged
+ *                                    its token, time or header       the server ends
+ *                                    make no sense
+ *                                    a rebuild is under way          it is replaced
  *     a growth, a chunk              no filter, or not that one      logged
- *     an item                        no filter                       one is made
+ *     an item                        no filter                       one is made, or,
+ *                                                                    with NOCREATE, logged
  *                                    no room                         over capacity
  *     REBUILD LOAD, ABORT            no such rebuild                 logged
- *     READY, REBUILD COMMIT          another filter, or another      alarm
- *                                    count of items
+ *     READY, REBUILD COMMIT          no filter                       logged
+ *                                    another filter, no such         alarm
+ *                                    rebuild, or another count
  *     anything, an RDB file          no memory                       the server ends
  *
  *     logged     the log has the words that a client would have read, and the key's name;

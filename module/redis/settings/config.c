@@ -37,7 +37,7 @@ static int set_text(const char *name, RedisModuleString *value, void *data,
                     RedisModuleString **error) {
     (void)name;
     struct text *t = data;
-    if (settings_read((struct setting){.text = t}, value)) return REDISMODULE_OK;
+    if (settings_set((struct setting){.text = t}, value)) return REDISMODULE_OK;
     *error = RedisModule_CreateStringPrintf(NULL, "%s", t->must_be);
     return REDISMODULE_ERR;
 }

@@ -72,7 +72,7 @@ int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
             return refuse_name(ctx, argv[at]), REDISMODULE_ERR;
         RedisModuleString *value =
             take_value(ctx, argv, argc, &at, s.text && s.text->is_list);
-        bool good = value && settings_read(s, value);
+        bool good = value && settings_set(s, value);
         if (!good) refuse_value(ctx, s, value);
         if (value) RedisModule_FreeString(ctx, value);
         if (!good) return REDISMODULE_ERR;

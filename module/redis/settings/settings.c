@@ -229,7 +229,7 @@ static bool has_zero(RedisModuleString *text) {
     return memchr(bytes, 0, length);
 }
 
-bool settings_read(struct setting s, RedisModuleString *value) {
+bool settings_set(struct setting s, RedisModuleString *value) {
     if (has_zero(value)) return false;
     if (s.number) return read_number(s.number, value);
     return s.text ? read_text(s.text, value) : read_choice(s.choice, value);

@@ -59,7 +59,7 @@ const char *settings_name(struct setting s);
 bool settings_find(RedisModuleString *name, struct setting *s);
 
 /* Sets it. False, with nothing changed, if the value is invalid. */
-bool settings_read(struct setting s, RedisModuleString *value);
+bool settings_set(struct setting s, RedisModuleString *value);
 
 /* Gives the texts their first values, and the kinds their names. */
 void settings_start(void);

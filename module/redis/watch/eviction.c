@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
+
 /* Asking for the policy costs more than vouching does, and leases are renewed often. */
 #define LOOK_EVERY_MS 10000
 
@@ -15,22 +17,25 @@ static bool has_time_to_live(RedisModuleCtx *ctx, RedisModuleString *name) {
     return has;
 }
 
-static void read_policy(RedisModuleCtx *ctx, char policy[32]) {
+#define POLICY_MAX 32
+
+static const char *policy_now(RedisModuleCtx *ctx) {
+    static char policy[POLICY_MAX];
+    static int64_t looked; /* 0: never */
+    int64_t now = clock_steady_ms();
+    if (looked && now - looked < LOOK_EVERY_MS) return policy;
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
     const char *text = RedisModule_ServerInfoGetFieldC(info, "maxmemory_policy");
-    snprintf(policy, 32, "%s", text ? text : "");
+    snprintf(policy, sizeof policy, "%s", text ? text : "");
     RedisModule_FreeServerInfo(ctx, info);
+    looked = now;
+    return policy;
 }
 
 void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name) {
-    static char warned[32]; /* the policy that the last warning was about */
-    static int64_t looked;
-    char policy[sizeof warned];
-    int64_t now = RedisModule_Milliseconds();
+    static char warned[POLICY_MAX]; /* the policy that the last warning was about */
     if (!(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_EVICT)) return;
-    if (looked && now - looked < LOOK_EVERY_MS && warned[0]) return;
-    looked = now;
-    read_policy(ctx, policy);
+    const char *policy = policy_now(ctx);
     bool at_risk = strncmp(policy, "allkeys-", 8) == 0 || has_time_to_live(ctx, name);
     if (!at_risk || strcmp(policy, warned) == 0) return;
     strcpy(warned, policy);

@@ -116,7 +116,7 @@ void losses_freed(struct filter *f) {
     diary->name = NULL;
 }
 
-void losses_follow(bool replica) {
+void losses_set_replica(bool replica) {
     atomic_store(&is_replica, replica);
 }
 

@@ -44,7 +44,7 @@ void losses_tell(RedisModuleCtx *ctx);
 void losses_loading(bool begins);
 
 /* To be called when this server gets or loses its master. */
-void losses_follow(bool replica);
+void losses_set_replica(bool replica);
 
 /* Takes no lock and no memory. */
 struct losses losses_so_far(void);

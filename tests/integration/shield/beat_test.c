@@ -167,7 +167,8 @@ TEST(a_replica_that_hears_nothing_for_longer_than_bf_max_lag_denies_nobody) {
 
 TEST(only_a_master_sends_beats) {
     redisContext *c = client(server_shared());
-    expect(c, "(error) ERR only a master may send this", "BF.BEAT", "1", "127.0.0.1:1");
+    expect(c, "(error) ERR only a master or an append-only file may send this", "BF.BEAT",
+           "1", "127.0.0.1:1");
     expect(c, WRONG_ARITY("bf.beat"), "bf.beat", "1");
 }
 

@@ -197,5 +197,6 @@ TEST(a_replica_that_is_promoted_with_its_own_data_has_a_file_that_is_right) {
 
 TEST(only_a_file_tells_that_it_ends_adrift) {
     redisContext *c = client(server_shared());
-    expect(c, "(error) ERR only an append-only file may send this", "BF.ADRIFT", "1");
+    expect(c, "(error) ERR only a master or an append-only file may send this", "BF.ADRIFT",
+           "1");
 }

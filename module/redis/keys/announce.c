@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "links/announce.h"
+#include "keys/announce.h"
 
 void announce(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
     RedisModule_SignalModifiedKey(ctx, name);
