@@ -31,11 +31,13 @@
  * A chain that is being loaded is partial: `missing` bytes at the end of the
  * joined arrays have not come yet. Nothing may be called absent then.
  *
- * True between any two calls (chain_flaw() checks exactly this list):
+ * True between any two calls after the first layer has come (chain_flaw() checks exactly
+ * this list):
  *   - the chain has at least one layer, exactly one if expansion is 0, and no
  *     more than its kind allows
- *   - 0 < error < 1, expansion <= its kind's largest, and a variant, parameter
- *     and second secret that its kind can have
+ *   - 0 < error < 1, expansion <= its kind's largest, and nothing that its kind can't
+ *     have: a field that it doesn't know must be zero, and one that follows from others
+ *     (an identity, a growth, the error of a layer) must agree with them
  *   - every layer: 0 < error < 1, capacity >= 1, bytes >= 1,
  *     items <= CHAIN_ITEMS_MAX, and numbers that its kind can have
  *   - the bytes and the capacities of all layers each add up within 62 bits, and their
@@ -112,8 +114,9 @@ struct chain *chain_copy(const struct chain *c);
 enum bloom_status chain_take_arrays(struct chain *c);
 
 /* Sizes the next layer; takes no memory and changes nothing. `capacity` is for
- * the first layer, later ones follow from the one before. Refuses what sizing
- * refuses, BLOOM_BAD_CAPACITY, and BLOOM_TOO_BIG when a total would pass its limit. */
+ * the first layer, later ones follow from the one before. Refuses what sizing refuses,
+ * BLOOM_BAD_CAPACITY, BLOOM_PARTIAL, BLOOM_FULL if the chain never grows, and BLOOM_TOO_BIG
+ * if a total would pass its limit. */
 enum bloom_status chain_plan(const struct chain *c, uint64_t capacity, struct layer *plan);
 
 /* Appends a layer of those sizes, all zero. The plan comes from chain_plan or

@@ -44,7 +44,8 @@ struct filter *filter_new(struct chain *live);
 /* Frees the chains too. NULL is fine. */
 void filter_free(struct filter *f);
 
-/* chain_take_arrays() for both chains. */
+/* chain_take_arrays() for both chains. On BLOOM_NO_MEMORY the live chain may already have
+ * its arrays; filter_free() frees them. */
 enum bloom_status filter_take_arrays(struct filter *f);
 
 /* Frees everything except the live chain, and returns that. */

@@ -70,8 +70,8 @@ struct kind {
                             it grows by its own rule when a master sends no growth */
     uint32_t layers_max; /* of a chain: bounds the work that a forged one can cause */
     uint32_t expansion_max;
-    uint32_t doubles_from; /* a chain of this many layers doubles its total with each
-                              further one; 0: never */
+    uint32_t doubles_from; /* from this many layers on, each further layer doubles the
+                              chain's capacity; 0: never */
     uint32_t line_bytes;   /* an array is a row of lines of this length; 0: of bits */
 
     /* Completes the spec before the first layer is planned. Secrets and identity are
@@ -87,8 +87,9 @@ struct kind {
      * has none). Takes no memory: bits stays NULL. */
     enum bloom_status (*plan)(const struct chain *c, uint64_t capacity, struct layer *out);
 
-    /* Why the chain's own numbers (without its layers), or a layer's, are impossible for
-     * this kind, or NULL if they are fine. */
+    /* Why the chain, or a layer taken by itself, is impossible for this kind, or NULL if it
+     * is fine. chain_flaw() checks the chain's own numbers and, where the kind derives
+     * numbers of its layers from them, those too. It may be called without layers. */
     const char *(*chain_flaw)(const struct chain *c);
     const char *(*flaw)(const struct layer *layer);
 

@@ -14,8 +14,8 @@
 #error "sizes must come out alike on every machine: plain IEEE doubles are needed"
 #endif
 
-/* Natural logarithm, correctly rounded but for one number in many millions. Returns
- * 0 if x has no finite logarithm. */
+/* Natural logarithm, correctly rounded except for about one in many million inputs.
+ * Returns 0 if x has no finite logarithm. */
 double real_log(double x);
 
 /* base^exponent by squaring, rounded at every step. */

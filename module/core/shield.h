@@ -12,9 +12,12 @@
  *     the lease runs out         .          .          in doubt       .
  *     restart, failover, RESTORE .          .          in doubt       .
  *     add, growth, rename, save  .          .          .              .
- *     copy, pieces from clients  plain      plain      plain          plain
+ *     a piece from a client      .          .          refused        refused
+ *     COPY: the copy is          plain      plain      plain          plain
  *
- * Nothing else leads to the third column: no write, load, restart or change of role.
+ * READY here is BF.READY. A filter can also be made ready, while it is empty: BF.RESERVE
+ * ... READY. Nothing else leads to the third column: no write, load, restart or change of
+ * role. A filter that clients bring in pieces is plain.
  *
  * Doubt costs no scan. Three numbers of the process, its era, go up with each restart,
  * each promotion and each file that stops too early; vouching stamps a filter with them,
@@ -24,8 +27,8 @@
  *
  * A lease ends by two clocks, whichever is first: the wall clock, by which it was given,
  * and a steady one, which nobody can set. By the steady one it lasts as long as it had
- * left when it came, and no longer than it was given for. Once seen to have ended it has
- * ended, whatever the clocks say later: that is a doubt like the others.
+ * left when it came, and no longer than it was given for. Once we have seen a lease end,
+ * it stays ended, whatever the clocks say later: that is a doubt like the others.
  *
  * A rebuild has a standing of its own, named by the token. While there is a second chain,
  * the token is that of the rebuild under way. Without one it is that of the rebuild that
@@ -61,7 +64,8 @@ enum doubt {
 };
 #define DOUBT_REBUILD_SHIFT 8
 
-/* Not stored, but trusted or not like the others: that a replica has it all. */
+/* Not a doubt and never stored, but named in bf-trust like one: trust that a replica is
+ * complete. */
 #define TRUST_REPLICA 0x100u
 
 /* Why the answer for an item that is not in the filter isn't "absent", in the order in
@@ -102,8 +106,9 @@ struct circumstances {
     uint16_t trust; /* doubts that the operator answers for, and TRUST_REPLICA */
 };
 
-/* Every stored form has had these fields since the first version, so a filter keeps them
- * when it passes through an older version. */
+/* The header of our own form (codec.h) has had these fields since the first version, so a
+ * filter keeps them when it passes through an older version. Other products' forms have
+ * none of them, and are written only for filters in which all are zero. */
 struct standing {
     uint8_t state;             /* enum state, or a later version's */
     uint16_t doubt;            /* as it was stored: enum doubt, and the rebuild's */
@@ -166,7 +171,8 @@ void shield_vouch(struct standing *s, int64_t since, int64_t lease, struct momen
  * both are so already. */
 bool shield_alarm(struct standing *s, bool rebuilding);
 
-/* Whether the filter was vouched for in this era. */
+/* Whether the filter was vouched for, and nothing has put that in doubt: it happened in
+ * this era, and no doubt is stored. */
 bool shield_is_current(const struct standing *s, struct era era);
 
 /* ---- rebuild: the caller makes, keeps, swaps and frees the second chain ---- */

@@ -2,9 +2,10 @@
 /* status.h - what a call can say.
  *
  * Answers are >= 0 and refusals are < 0, so that a caller that only asks "did it work?"
- * tests the sign. A refused call changed nothing. One place, redis/reply.c, chooses the
- * words that a user reads for them. The core's only text is the reasons of its
- * validator. */
+ * tests the sign. A refused call changed nothing. One place, redis/commands/reply.c,
+ * chooses the words that a user reads for them. The core's own texts are the names of kinds
+ * and of facts (kind.h), and the reasons of its validator (chain.h) and its readers
+ * (reader.h). */
 #ifndef BLOOM_STATUS_H
 #define BLOOM_STATUS_H
 

@@ -6,7 +6,7 @@
  *     form 0  a chunk header: length u16, bytes; then chunks: step u16, twist u8, bytes
  *     form 1  the data of BF.LOAD
  *     form 2  the fields of an "MBbloom--" value, 8 bytes each
- *     form 3  the fields of a "bloomfltr" value: 5 of 8 bytes; then for each filter its
+ *     form 3  the fields of a "bloomfltr" value: 5 of 8 bytes; then for each layer its
  *             capacity u64, its items u64, its record's length u16 and its record
  *
  * memory < 64: the allocator refuses after that number of requests. Whatever comes:
@@ -227,21 +227,21 @@ static void give_records(struct feed in) {
     struct valkeybloom_head head;
     struct chain *c;
     const char *why = NULL;
-    head.filters = feed_number(&in, 8);
+    head.layers = feed_number(&in, 8);
     head.expansion = feed_number(&in, 8);
     head.error = feed_double(&in);
     head.tightening = feed_double(&in);
     head.random = feed_number(&in, 8);
     enum bloom_status status = valkeybloom_start(&head, &fuzz_memory, &c, &why);
     if (!must_be_sound(status, c, why)) return;
-    for (uint64_t i = 0; i < head.filters && status >= 0; i++) {
-        struct valkeybloom_filter filter;
-        filter.capacity = feed_number(&in, 8);
-        filter.items = feed_number(&in, 8);
+    for (uint64_t i = 0; i < head.layers && status >= 0; i++) {
+        struct valkeybloom_layer stored;
+        stored.capacity = feed_number(&in, 8);
+        stored.items = feed_number(&in, 8);
         struct feed record = feed_part(&in, feed_number(&in, 2));
-        filter.record = record.at;
-        filter.length = record.left;
-        status = valkeybloom_add_filter(c, &filter, &why);
+        stored.record = record.at;
+        stored.length = record.left;
+        status = valkeybloom_add_layer(c, &stored, &why);
     }
     if (status >= 0) status = valkeybloom_finish(c, &why);
     if (status < 0) MUST(status == BLOOM_CORRUPT && why != NULL);
@@ -403,7 +403,7 @@ static void put_fields(const struct chain *c) {
 
 static void put_records(const struct chain *c) {
     struct valkeybloom_head head = valkeybloom_head_of(c);
-    put_number(head.filters, 8);
+    put_number(head.layers, 8);
     put_number(head.expansion, 8);
     put_double(head.error);
     put_double(head.tightening);

@@ -188,10 +188,10 @@ TEST(a_slow_filter_in_valkeyblooms_forms_is_refused) {
     struct valkeybloom_head head = valkeybloom_head_of(&c);
     CHECK_INT(valkeybloom_start(&head, counting_memory(), &out, &why), BLOOM_OK);
     for (uint32_t i = 0; i < c.nlayers; i++) {
-        struct valkeybloom_filter filter = {
+        struct valkeybloom_layer stored = {
             .record = record, .length = sizeof record, .capacity = 1};
         valkeybloom_write_record_header(&c, i, record);
-        CHECK_INT(valkeybloom_add_filter(out, &filter, &why), BLOOM_OK);
+        CHECK_INT(valkeybloom_add_layer(out, &stored, &why), BLOOM_OK);
     }
     CHECK_INT(valkeybloom_finish(out, &why), BLOOM_CORRUPT);
     CHECK_STR(why, TOO_LONG);

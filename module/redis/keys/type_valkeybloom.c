@@ -18,7 +18,7 @@
 
 #define CUT_SHORT "it could not be read"
 
-static void save_filter(RedisModuleIO *rdb, const struct chain *c, uint32_t i) {
+static void save_layer(RedisModuleIO *rdb, const struct chain *c, uint32_t i) {
     const struct layer *layer = &c->layers[i];
     size_t length = VALKEYBLOOM_RECORD_HEADER + (size_t)layer->bytes;
     unsigned char *record = RedisModule_Alloc(length);
@@ -32,28 +32,28 @@ static void save_filter(RedisModuleIO *rdb, const struct chain *c, uint32_t i) {
 static void rdb_save(RedisModuleIO *rdb, void *value) {
     const struct chain *c = ((const struct filter *)value)->live;
     struct valkeybloom_head head = valkeybloom_head_of(c);
-    RedisModule_SaveUnsigned(rdb, head.filters);
+    RedisModule_SaveUnsigned(rdb, head.layers);
     RedisModule_SaveUnsigned(rdb, head.expansion);
     RedisModule_SaveDouble(rdb, head.error);
     RedisModule_SaveDouble(rdb, head.tightening);
     RedisModule_SaveUnsigned(rdb, head.random);
     for (uint32_t i = 0; i < c->nlayers; i++)
-        save_filter(rdb, c, i);
+        save_layer(rdb, c, i);
     RedisModule_SaveUnsigned(rdb, c->layers[c->nlayers - 1].items);
 }
 
-static enum bloom_status load_filter(RedisModuleIO *rdb, struct chain *c, bool last,
-                                     const char **why) {
+static enum bloom_status load_layer(RedisModuleIO *rdb, struct chain *c, bool last,
+                                    const char **why) {
     enum bloom_status status = BLOOM_CORRUPT;
-    struct valkeybloom_filter filter = {0};
+    struct valkeybloom_layer stored = {0};
     unsigned char *record =
-        (unsigned char *)RedisModule_LoadStringBuffer(rdb, &filter.length);
+        (unsigned char *)RedisModule_LoadStringBuffer(rdb, &stored.length);
     *why = CUT_SHORT;
-    filter.record = record;
-    filter.capacity = RedisModule_LoadUnsigned(rdb);
-    filter.items = last ? RedisModule_LoadUnsigned(rdb) : filter.capacity;
+    stored.record = record;
+    stored.capacity = RedisModule_LoadUnsigned(rdb);
+    stored.items = last ? RedisModule_LoadUnsigned(rdb) : stored.capacity;
     if (record && !RedisModule_IsIOError(rdb))
-        status = valkeybloom_add_filter(c, &filter, why);
+        status = valkeybloom_add_layer(c, &stored, why);
     if (status < 0) {
         RedisModule_Free(record);
         return status;
@@ -72,7 +72,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     if (encoding != VALKEYBLOOM_ENCODING) return type_loaded(rdb, NULL, status, why);
 
     struct valkeybloom_head head = {0};
-    head.filters = RedisModule_LoadUnsigned(rdb);
+    head.layers = RedisModule_LoadUnsigned(rdb);
     head.expansion = RedisModule_LoadUnsigned(rdb);
     head.error = RedisModule_LoadDouble(rdb);
     head.tightening = RedisModule_LoadDouble(rdb);
@@ -80,8 +80,8 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 
     status = valkeybloom_start(&head, &memory_allocator, &c, &why);
-    for (uint64_t i = 0; i < head.filters && status >= 0; i++)
-        status = load_filter(rdb, c, i + 1 == head.filters, &why);
+    for (uint64_t i = 0; i < head.layers && status >= 0; i++)
+        status = load_layer(rdb, c, i + 1 == head.layers, &why);
     if (status >= 0) status = valkeybloom_finish(c, &why);
     return type_loaded(rdb, c, status, why);
 }

@@ -20,7 +20,7 @@ void valkeybloom_read_seed(const unsigned char *seed, struct secret *first,
 
 struct valkeybloom_head valkeybloom_head_of(const struct chain *c) {
     return (struct valkeybloom_head){
-        .filters = c->nlayers,
+        .layers = c->nlayers,
         .expansion = c->expansion,
         .error = c->error,
         .tightening = c->parameter,
@@ -41,9 +41,9 @@ enum bloom_status valkeybloom_start(const struct valkeybloom_head *head,
                                     const char **why) {
     *out = NULL;
     *why = "there is no layer";
-    if (head->filters < 1) return BLOOM_CORRUPT;
+    if (head->layers < 1) return BLOOM_CORRUPT;
     *why = "there are too many layers";
-    if (head->filters > kind_valkeybloom.layers_max) return BLOOM_CORRUPT;
+    if (head->layers > kind_valkeybloom.layers_max) return BLOOM_CORRUPT;
     *why = "the expansion is too large";
     if (head->expansion > UINT32_MAX) return BLOOM_CORRUPT;
     *why = "a field that is yes or no is neither";
@@ -61,7 +61,7 @@ enum bloom_status valkeybloom_start(const struct valkeybloom_head *head,
     if (status == BLOOM_BAD_ERROR_RATE) return BLOOM_CORRUPT;
     *why = "there is not enough memory";
     if (status < 0) return status;
-    (*out)->layers = memory->take((size_t)head->filters * sizeof *(*out)->layers);
+    (*out)->layers = memory->take((size_t)head->layers * sizeof *(*out)->layers);
     if (!(*out)->layers) {
         chain_free(*out);
         *out = NULL;
@@ -75,17 +75,17 @@ static bool same(const struct secret *a, const struct secret *b) {
     return a->k0 == b->k0 && a->k1 == b->k1;
 }
 
-enum bloom_status valkeybloom_add_filter(struct chain *c,
-                                         const struct valkeybloom_filter *filter,
-                                         const char **why) {
-    const unsigned char *record = filter->record;
+enum bloom_status valkeybloom_add_layer(struct chain *c,
+                                        const struct valkeybloom_layer *stored,
+                                        const char **why) {
+    const unsigned char *record = stored->record;
     *why = "a layer ends too early";
-    if (filter->length < VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
+    if (stored->length < VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
     *why = "the version of a layer is unknown";
     if (record[0] != VERSION) return BLOOM_CORRUPT;
     *why = "a layer's length doesn't match its bytes";
     uint64_t bytes = load_u64(record + 1);
-    if (bytes != filter->length - VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
+    if (bytes != stored->length - VALKEYBLOOM_RECORD_HEADER) return BLOOM_CORRUPT;
     *why = "a layer has a bad number of hashes";
     uint32_t hashes = load_u32(record + 9);
     if (hashes > UINT16_MAX) return BLOOM_CORRUPT;
@@ -103,8 +103,8 @@ enum bloom_status valkeybloom_add_filter(struct chain *c,
     double error = valkeybloom_error(c, c->nlayers);
     c->layers[c->nlayers++] = (struct layer){
         .bytes = bytes,
-        .capacity = filter->capacity,
-        .items = filter->items,
+        .capacity = stored->capacity,
+        .items = stored->items,
         .error = error,
         .parameter = error,
         .probes = (uint16_t)hashes,
@@ -159,19 +159,18 @@ void valkeybloom_write_load(const struct chain *c, unsigned char *out) {
     }
 }
 
-static enum bloom_status read_filters(struct reader *in, uint64_t filters,
-                                      struct chain *c) {
-    for (uint64_t i = 0; i < filters; i++) {
+static enum bloom_status read_layers(struct reader *in, uint64_t layers, struct chain *c) {
+    for (uint64_t i = 0; i < layers; i++) {
         const unsigned char *at = next_bytes(in, LENGTH_FIELD), *behind;
         if (!at) return BLOOM_CORRUPT;
         uint64_t length = load_u64(at);
         if (length > in->left) return corrupt(in, "it ends too early");
-        struct valkeybloom_filter filter = {.length = (size_t)length};
-        filter.record = next_bytes(in, filter.length);
+        struct valkeybloom_layer stored = {.length = (size_t)length};
+        stored.record = next_bytes(in, stored.length);
         if (!(behind = next_bytes(in, LOAD_BEHIND))) return BLOOM_CORRUPT;
-        filter.items = load_u64(behind);
-        filter.capacity = load_u64(behind + 8);
-        enum bloom_status status = valkeybloom_add_filter(c, &filter, &in->why);
+        stored.items = load_u64(behind);
+        stored.capacity = load_u64(behind + 8);
+        enum bloom_status status = valkeybloom_add_layer(c, &stored, &in->why);
         if (status < 0) return status;
     }
     if (in->left > 0) return corrupt(in, "there is something after its end");
@@ -194,11 +193,11 @@ enum bloom_status valkeybloom_read_load(const void *bytes, size_t length,
         .error = load_f64(at + 5),
         .tightening = load_f64(at + 13),
         .random = at[21],
-        .filters = load_u64(at + 22),
+        .layers = load_u64(at + 22),
     };
     enum bloom_status status = valkeybloom_start(&head, memory, out, why);
     if (status < 0) return status;
-    status = read_filters(&in, head.filters, *out);
+    status = read_layers(&in, head.layers, *out);
     *why = in.why;
     if (status < 0) {
         chain_free(*out);

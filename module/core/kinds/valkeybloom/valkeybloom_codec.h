@@ -4,28 +4,29 @@
  *
  *   RDB value of type "bloomfltr",            data of BF.LOAD
  *   encoding 1                                 0  1  version: 1
- *   filters                  unsigned         22  8  filters
+ *   layers ("filters")       unsigned         22  8  layers
  *   expansion; 0: fixed      unsigned          1  4  expansion
  *   error asked for          double            5  8  error asked for
  *   tightening ratio         double           13  8  tightening ratio
  *   seed is random: 0, 1     unsigned         21  1  seed is random
- *                                             30     filters, oldest first
- *   then each filter, oldest first:           each filter:
- *   filter record            string            0  8  length of the record, n
- *                                              8  n  filter record
+ *                                             30     layers, oldest first
+ *   then each layer, oldest first:            each layer:
+ *   record                   string            0  8  length of the record, n
+ *                                              8  n  record
  *   capacity                 unsigned        8+n  8  items
  *                                           16+n  8  capacity
  *   and after the last one:
  *   its items                unsigned
  *
- *   filter record, little-endian like all of it
+ *   record ("filter"), little-endian like all of it
  *    0   1  version: 1
  *    1   8  bytes of the bitmap
  *    9   4  hashes
  *   13  32  seed
  *   45      bitmap
  *
- * The RDB form has no field for the items of filters before the last: they are full. */
+ * What we call a layer is a filter to valkey-bloom. The RDB form has no field for the items
+ * of layers before the last: they are full. */
 #ifndef BLOOM_VALKEYBLOOM_CODEC_H
 #define BLOOM_VALKEYBLOOM_CODEC_H
 
@@ -42,12 +43,12 @@
 void valkeybloom_read_seed(const unsigned char *seed, struct secret *first,
                            struct secret *second);
 
-/* The fields of the chain, and of each filter beside its record, that both forms have. */
+/* The fields of the chain, and of each layer beside its record, that both forms have. */
 struct valkeybloom_head {
-    uint64_t filters, expansion, random;
+    uint64_t layers, expansion, random;
     double error, tightening;
 };
-struct valkeybloom_filter {
+struct valkeybloom_layer {
     const unsigned char *record;
     size_t length;
     uint64_t capacity, items;
@@ -58,16 +59,16 @@ struct valkeybloom_head valkeybloom_head_of(const struct chain *c);
 /* Whether the RDB form can hold the chain without losing anything. */
 bool valkeybloom_fits(const struct chain *c);
 
-/* Build a chain from these: start, then head->filters times add_filter, then finish, which
+/* Build a chain from these: start, then head->layers times add_layer, then finish, which
  * checks the whole with chain_flaw(). The layers have no arrays: their bits are in the
  * records, from VALKEYBLOOM_RECORD_HEADER on. An unfinished chain may only be passed to
  * chain_free(). On a refusal *why says what is wrong, and start leaves *out NULL. */
 enum bloom_status valkeybloom_start(const struct valkeybloom_head *head,
                                     const struct bloom_memory *memory, struct chain **out,
                                     const char **why);
-enum bloom_status valkeybloom_add_filter(struct chain *c,
-                                         const struct valkeybloom_filter *filter,
-                                         const char **why);
+enum bloom_status valkeybloom_add_layer(struct chain *c,
+                                        const struct valkeybloom_layer *stored,
+                                        const char **why);
 enum bloom_status valkeybloom_finish(const struct chain *c, const char **why);
 
 /* Writes the part of a layer's record that precedes the bitmap. */
