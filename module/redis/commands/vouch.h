@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vouch.h - a filter becomes ready, by READY or by COMMIT, or stops being ready. */
+/* vouch.h - a filter becomes ready, by BF.READY or by COMMIT, or stops being ready. One
+ * that BF.RESERVE makes ready is born so: make.c. */
 #ifndef BULWARK_VOUCH_H
 #define BULWARK_VOUCH_H
 
