@@ -5,13 +5,6 @@
 
 #define DOUBLE_MAX 0x1.fffffffffffffp1023
 
-double real_power(double base, uint64_t exponent) {
-    double result = 1;
-    for (; exponent > 0; exponent >>= 1, base *= base)
-        if (exponent & 1) result *= base;
-    return result;
-}
-
 /* A number as the sum of two doubles, for about 100 bits. */
 struct twin {
     double high, low;

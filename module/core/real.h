@@ -18,7 +18,13 @@
  * Returns 0 if x has no finite logarithm. */
 double real_log(double x);
 
-/* base^exponent by squaring, rounded at every step. */
-double real_power(double base, uint64_t exponent);
+/* base^exponent by squaring, rounded at every step.
+ * In line: sizing a layer takes thousands. */
+static inline double real_power(double base, uint64_t exponent) {
+    double result = 1;
+    for (; exponent > 0; exponent >>= 1, base *= base)
+        if (exponent & 1) result *= base;
+    return result;
+}
 
 #endif

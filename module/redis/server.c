@@ -50,13 +50,6 @@ void server_hide_argument(RedisModuleCtx *ctx, int position) {
     RedisModule_RedactClientCommandArgument(ctx, position);
 }
 
-const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]) {
-    snprintf(shown, SHOWN_MAX + 1, "%s", RedisModule_StringPtrLen(text, NULL));
-    for (char *at = shown; *at; at++)
-        if (!isprint((unsigned char)*at)) *at = '?';
-    return shown;
-}
-
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used) {
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");

@@ -41,10 +41,6 @@ bool server_is_paused(void);
  * Valkey 8.1 argv no longer has it. */
 void server_hide_argument(RedisModuleCtx *ctx, int position);
 
-/* Makes a name for the log: short and printable. */
-#define SHOWN_MAX 64
-const char *server_printable(RedisModuleString *text, char shown[SHOWN_MAX + 1]);
-
 /* The memory limit for all data, 0 if there is none, and the memory in use. */
 void server_memory(RedisModuleCtx *ctx, unsigned long long *limit,
                    unsigned long long *used);

@@ -10,6 +10,7 @@
 #include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
+#include "text.h"
 #include "watch/stats.h"
 
 /* After a refusal a chain isn't asked to grow until its last layer has this share more
@@ -137,12 +138,12 @@ static void note_overfull(struct adding *a) {
     stats_count(&stats_counters.overfull, a->overfull);
     if (diary_of(a->f)->told_full) return;
     diary_of(a->f)->told_full = true;
-    char shown[SHOWN_MAX + 1];
+    char shown[TEXT_SHOWN_MAX + 1];
     RedisModule_Log(
         a->ctx, "warning",
         "The filter %s is over capacity: it may not grow, and still takes "
         "items because it is relied on. Its error rate rises: see BF.INFO FULL.",
-        server_printable(a->name, shown));
+        text_printable(a->name, shown));
 }
 
 enum bloom_status adding_run(struct adding *a) {

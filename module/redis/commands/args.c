@@ -14,6 +14,7 @@
 #include "keys/make.h"
 #include "links/upstream.h"
 #include "settings/settings.h"
+#include "text.h"
 
 enum option {
     OPTION_CAPACITY,
@@ -100,12 +101,6 @@ struct line {
     struct vow *vow;
     struct start *start;
 };
-
-bool args_is_word(RedisModuleString *text, const char *word) {
-    size_t length;
-    const char *bytes = RedisModule_StringPtrLen(text, &length);
-    return length == strlen(word) && !strcasecmp(bytes, word);
-}
 
 struct wish args_default_wish(RedisModuleCtx *ctx) {
     if (upstream_sent(ctx))
@@ -312,7 +307,7 @@ static enum option by_first_letters(const char *text) {
 
 static enum option option_of(const struct line *l, RedisModuleString *text) {
     for (enum option o = 0; o < OPTION_UNKNOWN; o++)
-        if (l->known & 1u << o && args_is_word(text, options[o].word)) return o;
+        if (l->known & 1u << o && text_is_word(text, options[o].word)) return o;
     if (!l->loose || !(l->known & BIT(ITEMS))) return OPTION_UNKNOWN;
     return by_first_letters(RedisModule_StringPtrLen(text, NULL));
 }

@@ -30,10 +30,6 @@
 #include "server.h"
 #include "commands/vouch.h"
 
-/* Whether the text is that word, in any case, and nothing after it. A zero byte doesn't end
- * an argument. */
-bool args_is_word(RedisModuleString *text, const char *word);
-
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
  * False, here and below, if the arguments are wrong: then the error has been replied. */
 bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,

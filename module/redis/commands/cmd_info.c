@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "keys/diary.h"
 #include "keys/find.h"
+#include "text.h"
 
 /* BF.CARD key
  * Items the filter has accepted; 0 if there is no such key. */
@@ -65,7 +65,7 @@ static void reply_field(RedisModuleCtx *ctx, const struct field *field,
 
 static const struct field *field_by_selector(RedisModuleString *text) {
     for (size_t i = 0; i < INFO_FIELDS; i++)
-        if (args_is_word(text, fields[i].selector)) return &fields[i];
+        if (text_is_word(text, fields[i].selector)) return &fields[i];
     return NULL;
 }
 
@@ -95,7 +95,7 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct filter *f;
     if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
-    if (argc == 3 && args_is_word(argv[2], "FULL")) {
+    if (argc == 3 && text_is_word(argv[2], "FULL")) {
         cmd_info_full(ctx, f);
         return REDISMODULE_OK;
     }

@@ -9,19 +9,19 @@
  *
  * Any client that has the token may go on, but not after a restart or a promotion: see
  * shield.h. */
-#include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/rebuild.h"
 #include "commands/reply.h"
 #include "core/codec.h"
 #include "keys/find.h"
 #include "links/upstream.h"
+#include "text.h"
 
 /* The last argument of a master's START holds the secret. A client's may hold it too:
  * clients can replay an AOF. */
 static void hide_header(struct rebuild *r) {
     size_t length;
-    if (r->argc < 6 || !args_is_word(r->argv[2], "START")) return;
+    if (r->argc < 6 || !text_is_word(r->argv[2], "START")) return;
     r->header = r->argv[5];
     const char *bytes = RedisModule_StringPtrLen(r->header, &length);
     if (r->from_upstream || codec_record_type(bytes, length) != CODEC_NONE)
@@ -58,7 +58,7 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                         .from_upstream = upstream_sent(ctx)};
     hide_header(&r);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (!args_is_word(argv[2], steps[i].word)) continue;
+        if (!text_is_word(argv[2], steps[i].word)) continue;
         if (!find_to_write(ctx, argv[1], &r.f)) return REDISMODULE_OK; /* It replied. */
         r.syntax = steps[i].syntax;
         return steps[i].act(&r);

@@ -5,11 +5,11 @@
 
 #include "clock.h"
 #include "commands/adding.h"
-#include "commands/args.h"
 #include "commands/ask.h"
 #include "commands/rebuild.h"
 #include "commands/reply.h"
 #include "keys/diary.h"
+#include "text.h"
 
 /* Whether the text is a number of any sort. The server isn't asked: servers differ on 0x10,
  * and a replica may be another one. */
@@ -25,7 +25,7 @@ static bool is_number(RedisModuleString *text) {
  * number that can't be a count, or has no items after it, is refused: taken as items, the
  * two would be counted. False if an error was replied. */
 static bool read_at(const struct rebuild *r, struct adding *a) {
-    if (a->n < 2 || !args_is_word(a->items[0], "AT") || !is_number(a->items[1]))
+    if (a->n < 2 || !text_is_word(a->items[0], "AT") || !is_number(a->items[1]))
         return true;
     if (a->n == 2) return rebuild_refuse_arity(r), false;
     a->items += 2;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "links/upstream.h"
+#include "text.h"
 
 /* There is no default, so that the compiler reports a refusal without words. */
 static const char *words_for(enum bloom_status status) {
@@ -67,8 +68,8 @@ int reply_wrong_arity(RedisModuleCtx *ctx) {
 /* Echoes the client's argument short and printable: Redis 6.0 would put a line feed into
  * the protocol as it is. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option) {
-    char shown[SHOWN_MAX + 1] = "...", words[4 * SHOWN_MAX];
-    if (!upstream_sent(ctx)) server_printable(option, shown);
+    char shown[TEXT_SHOWN_MAX + 1] = "...", words[4 * TEXT_SHOWN_MAX];
+    if (!upstream_sent(ctx)) text_printable(option, shown);
     snprintf(words, sizeof words, format, shown);
     return reply_error(ctx, words);
 }

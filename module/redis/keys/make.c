@@ -9,6 +9,7 @@
 #include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
+#include "text.h"
 #include "watch/stats.h"
 
 /* Adds the next layer, if it can be sized and there is room for it. */
@@ -100,7 +101,7 @@ enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
 static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
                            const struct filter *f, const struct chain *c) {
     static struct pace pace;
-    char shown[SHOWN_MAX + 1];
+    char shown[TEXT_SHOWN_MAX + 1];
     uint32_t n = c->nlayers;
     if (n < MANY_LAYERS || (n > ALL_TOLD_TO && (n & (n - 1)) != 0)) return;
     if (upstream_sent(ctx) || !clock_allows(&pace, TOLD_A_SECOND, 1000)) return;
@@ -109,7 +110,7 @@ static void tell_of_growth(RedisModuleCtx *ctx, RedisModuleString *name,
                     "looks at each layer, and they take more memory than a single one. "
                     "Reserve %llu or more next time.",
                     c == f->next ? "new generation of the " : "",
-                    server_printable(name, shown), n, (unsigned long long)chain_items(c),
+                    text_printable(name, shown), n, (unsigned long long)chain_items(c),
                     (unsigned long long)advice_round(chain_capacity(c)));
 }
 

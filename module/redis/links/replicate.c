@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "links/replicate.h"
 
-#include "commands/args.h"
 #include "commands/vouch.h"
 #include "core/codec.h"
 #include "keys/type.h"
 #include "links/node.h"
 #include "links/upstream.h"
 #include "settings/settings.h"
+#include "text.h"
 
 #define RECORD ((long long)CODEC_RECORD_ITERATOR)
 
@@ -120,7 +120,7 @@ void replicate_feed(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleStr
     } else if (at != REPLICATE_NO_AT) {
         SEND(ctx, "BF.REBUILD", "scsclv", name, "LOAD", token, "AT", at, items, n);
     } else {
-        for (; n > 1 && args_is_word(*items, "AT"); items++, n--)
+        for (; n > 1 && text_is_word(*items, "AT"); items++, n--)
             SEND(ctx, "BF.REBUILD", "scss", name, "LOAD", token, *items);
         SEND(ctx, "BF.REBUILD", "scsv", name, "LOAD", token, items, n);
     }

@@ -5,6 +5,7 @@
 
 #include "commands/vouch.h"
 #include "keys/announce.h"
+#include "text.h"
 
 bool upstream_sent(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) &
@@ -13,8 +14,8 @@ bool upstream_sent(RedisModuleCtx *ctx) {
 
 int upstream_log(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) {
     bool knows = RedisModule_GetCurrentCommandName != NULL; /* from 6.2.5 on */
-    char shown[SHOWN_MAX + 1] = "";
-    if (name) server_printable(name, shown);
+    char shown[TEXT_SHOWN_MAX + 1] = "";
+    if (name) text_printable(name, shown);
     RedisModule_Log(ctx, "warning", "Refused %s%s%s, sent by the master or the AOF: %s.",
                     knows ? RedisModule_GetCurrentCommandName(ctx) : "a command",
                     name ? " for " : "", shown, why);
@@ -23,13 +24,13 @@ int upstream_log(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) 
 
 void upstream_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
                     const char *why) {
-    char shown[SHOWN_MAX + 1];
+    char shown[TEXT_SHOWN_MAX + 1];
     if (!f) return;
     RedisModule_Log(
         ctx, "warning",
         "The filter %s differs from its master's: %s. It denies nothing until the "
         "next full sync, or until somebody vouches for it.",
-        server_printable(name, shown), why);
+        text_printable(name, shown), why);
     if (vouch_alarm(ctx, name, f)) announce(ctx, name, "bf.loading");
 }
 

@@ -5,6 +5,7 @@
 
 #include "settings/config.h"
 #include "settings/settings_table.h"
+#include "text.h"
 
 #define WORDS_MAX 256
 
@@ -29,20 +30,20 @@ static void say_what_it_must_be(struct setting s, char words[WORDS_MAX]) {
 }
 
 static void refuse_name(RedisModuleCtx *ctx, RedisModuleString *name) {
-    char shown[SHOWN_MAX + 1], list[WORDS_MAX] = "";
+    char shown[TEXT_SHOWN_MAX + 1], list[WORDS_MAX] = "";
     for (size_t i = 0; i < SETTINGS; i++)
         append(list, settings_name(settings_at(i)));
     RedisModule_Log(ctx, "warning", "Unknown module argument '%s'. Known ones: %s.",
-                    server_printable(name, shown), list);
+                    text_printable(name, shown), list);
 }
 
 /* value may be NULL: the argument has no value. */
 static void refuse_value(RedisModuleCtx *ctx, struct setting s, RedisModuleString *value) {
-    char shown[SHOWN_MAX + 1], words[WORDS_MAX];
+    char shown[TEXT_SHOWN_MAX + 1], words[WORDS_MAX];
     say_what_it_must_be(s, words);
     if (value)
         RedisModule_Log(ctx, "warning", "Bad module argument %s '%s': it %s.",
-                        settings_name(s), server_printable(value, shown), words);
+                        settings_name(s), text_printable(value, shown), words);
     else
         RedisModule_Log(ctx, "warning", "Module argument %s has no value: it %s.",
                         settings_name(s), words);

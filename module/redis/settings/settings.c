@@ -8,10 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "commands/args.h"
 #include "core/chain.h"
 #include "core/shield.h"
 #include "settings/settings_table.h"
+#include "text.h"
 
 /* settings_start() sets the text settings from their table. */
 struct settings settings = {
@@ -137,7 +137,7 @@ static const char *kind_words[KINDS]; /* their names, in their order: settings_s
 
 const struct kind *settings_kind(RedisModuleString *name) {
     for (size_t i = 0; i < KINDS; i++)
-        if (args_is_word(name, kinds[i]->name)) return kinds[i];
+        if (text_is_word(name, kinds[i]->name)) return kinds[i];
     return NULL;
 }
 
@@ -185,7 +185,7 @@ const struct choice settings_choices[SETTINGS_CHOICES] = {
 
 static bool read_choice(const struct choice *c, RedisModuleString *word) {
     for (int place = 0; place < c->n; place++)
-        if (args_is_word(word, c->words[place])) return c->set(place), true;
+        if (text_is_word(word, c->words[place])) return c->set(place), true;
     return false;
 }
 
@@ -211,8 +211,8 @@ static const char *old_name_of(struct setting s) {
 
 static bool is_called(struct setting s, RedisModuleString *text) {
     const char *old_name = old_name_of(s);
-    return args_is_word(text, settings_name(s)) ||
-           (old_name && args_is_word(text, old_name));
+    return text_is_word(text, settings_name(s)) ||
+           (old_name && text_is_word(text, old_name));
 }
 
 bool settings_find(RedisModuleString *name, struct setting *s) {

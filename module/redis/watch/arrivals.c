@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "settings/settings.h"
+#include "text.h"
 #include "watch/stats.h"
 
 /* The most names in the line. */
@@ -13,7 +14,7 @@
 
 static struct {
     const struct filter *f; /* NULL: a free place */
-    char name[SHOWN_MAX + 1];
+    char name[TEXT_SHOWN_MAX + 1];
 } first[NAMES];
 
 static int64_t oldest, newest; /* when filters were vouched for; 0: none was */
@@ -31,7 +32,7 @@ static void keep_name(const RedisModuleString *name, const struct filter *f) {
     }
     if (place < 0) return;
     first[place].f = f;
-    server_printable((RedisModuleString *)name, first[place].name);
+    text_printable((RedisModuleString *)name, first[place].name);
 }
 
 void arrivals_saw(const RedisModuleString *name, const struct filter *f) {
@@ -52,7 +53,7 @@ void arrivals_flushed(void) {
         first[i].f = NULL;
 }
 
-#define LIST_MAX (NAMES * (SHOWN_MAX + 2) + 32)
+#define LIST_MAX (NAMES * (TEXT_SHOWN_MAX + 2) + 32)
 
 /* Writes " They are: users, orders.", or nothing. */
 static void write_names(uint64_t filters, char list[LIST_MAX]) {

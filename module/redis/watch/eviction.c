@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "text.h"
 
 /* Asking for the policy costs more than vouching does, and leases are renewed often. */
 #define LOOK_EVERY_MS 10000
@@ -39,11 +40,11 @@ void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name) {
     bool at_risk = strncmp(policy, "allkeys-", 8) == 0 || has_time_to_live(ctx, name);
     if (!at_risk || strcmp(policy, warned) == 0) return;
     strcpy(warned, policy);
-    char shown[SHOWN_MAX + 1];
+    char shown[TEXT_SHOWN_MAX + 1];
     RedisModule_Log(
         ctx, "warning",
         "The filter %s is ready, and maxmemory-policy %s may evict it: lookups would "
         "go to the database until a ready filter exists again. Give filters a "
         "server of their own, or use a volatile-* policy and set no TTL on filters.",
-        server_printable(name, shown), policy);
+        text_printable(name, shown), policy);
 }

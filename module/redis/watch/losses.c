@@ -5,6 +5,7 @@
 
 #include "keys/diary.h"
 #include "keys/memory.h"
+#include "text.h"
 #include "watch/arrivals.h"
 #include "watch/stats.h"
 
@@ -65,10 +66,10 @@ static void listen(void) {
 }
 
 void losses_named(const RedisModuleString *name, struct filter *f) {
-    char shown[SHOWN_MAX + 1];
+    char shown[TEXT_SHOWN_MAX + 1];
     char **own = &diary_of(f)->name;
     if (!counts || !name || f->standing.state != STATE_READY) return;
-    server_printable((RedisModuleString *)name, shown);
+    text_printable((RedisModuleString *)name, shown);
     if (*own && strcmp(*own, shown) == 0) return;
     RedisModule_Free(*own);
     *own = RedisModule_Strdup(shown);

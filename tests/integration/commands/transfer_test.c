@@ -17,6 +17,14 @@ static const struct dump *big_dump(redisContext *c) {
     return d;
 }
 
+/* No page of it is left zero: a chunk that began with one would skip it, and its iterator
+ * would count more than its bytes. */
+static const struct dump *dense_dump(redisContext *c) {
+    big_dump(c);
+    add_numbers(c, "big", 5000, 30000);
+    return dump_filter(c, "big");
+}
+
 TRANSCRIPT(a_dump_begins_with_the_header_and_ends_with_0) {
     expect(c, "#t", "BF.ADD", "k", "anna");
 
@@ -28,7 +36,7 @@ TRANSCRIPT(a_dump_begins_with_the_header_and_ends_with_0) {
 }
 
 TRANSCRIPT(iterators_count_the_bytes_of_the_bit_arrays) {
-    const struct dump *d = big_dump(c);
+    const struct dump *d = dense_dump(c);
     long long size = reply_field(call(c, "BF.INFO", "big"), "Size")->integer;
 
     CHECK_INT(d->pieces[0].iterator, 1);
@@ -42,7 +50,7 @@ TRANSCRIPT(iterators_count_the_bytes_of_the_bit_arrays) {
 }
 
 TRANSCRIPT(a_chunk_has_at_most_a_megabyte) {
-    const struct dump *d = big_dump(c);
+    const struct dump *d = dense_dump(c);
     for (size_t i = 1; i < d->npieces; i++)
         CHECK(d->pieces[i].iterator - d->pieces[i - 1].iterator <= 1 << 20);
 }
