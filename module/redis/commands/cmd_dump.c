@@ -23,7 +23,6 @@
 #include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
-#include "watch/stats.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)

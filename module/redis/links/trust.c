@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "keys/find.h"
 #include "links/beat.h"
 #include "links/node.h"
 #include "settings/settings.h"
