@@ -24,7 +24,7 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
  * filter to see whether its master vouches for the same one: it may have evicted its own,
  * and made another from the next add. */
 #define VOUCH_FINGERPRINT_MAX 48
-void vouch_fingerprint(const struct filter *f, char name[VOUCH_FINGERPRINT_MAX]);
+void vouch_fingerprint(const struct filter *f, char text[VOUCH_FINGERPRINT_MAX]);
 bool vouch_is_meant(const struct chain *c, const struct vow *vow);
 
 /* The filter denies nothing until somebody vouches for it; replicas are told. False if that
