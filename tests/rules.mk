@@ -71,7 +71,7 @@ endif
 
 .PHONY: arm64 s390x memory threads analyze
 
-# Ends the recipe, with a word and in peace, if a tool is not to be had.
+# Ends the recipe with a message, and without failing, if a tool is not available.
 needs = deps/get.sh $1 || { echo "skip $@: no $1 to be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
 
 arm64 s390x:
@@ -119,7 +119,7 @@ fuzzers := $(targets:%=$B/%-fuzz)
 replay: $(MODULE) $(fuzzers)
 	@$(test_server) tests/fuzz/replay.sh $B
 
-# With coverage to guide them where clang's libFuzzer is there, else by our own driver.
+# Guided by coverage where clang has libFuzzer, otherwise with our own driver.
 fuzz: $(MODULE) $(fuzzers)
 	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then \

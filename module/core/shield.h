@@ -12,7 +12,7 @@
  *     the lease runs out         .          .          in doubt       .
  *     restart, failover, RESTORE .          .          in doubt       .
  *     add, growth, rename, save  .          .          .              .
- *     a piece from a client      .          .          refused        refused
+ *     a chunk from a client      .          .          refused        refused
  *     COPY: the copy is          plain      plain      plain          plain
  *
  * READY here is BF.READY. A filter can also be made ready, while it is empty: BF.RESERVE

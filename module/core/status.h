@@ -31,8 +31,8 @@ enum bloom_status {
     BLOOM_SERVER_FULL = -101, /* the server has no memory left to give */
     BLOOM_EXISTS = -102,
     BLOOM_NOT_FOUND = -103,
-    BLOOM_CHANGED = -104,    /* no longer the filter that a dump began with */
-    BLOOM_EMPTY = -105,      /* it has no items, so it can't be vouched for */
+    BLOOM_CHANGED = -104, /* an iterator past its end: the dump began with another filter */
+    BLOOM_EMPTY = -105,   /* it has no items, so it can't be vouched for */
     BLOOM_REBUILDING = -106, /* one is under way already */
 };
 

@@ -12,6 +12,7 @@
  *       args          how a command line is read
  *       ask           every question about items
  *       adding        adds items, makes room for them, and tells replicas
+ *       items         arguments as the core's items
  *       vouch         a filter becomes ready, or stops being ready
  *       reply         the words of every refusal
  *       advice        what to reserve instead
@@ -32,8 +33,15 @@
  *       beat          how a replica learns that it has caught up
  *       adrift        an append-only file that stops before its time
  *       trust         what in the server's settings contradicts bf-trust
- *     settings/       what can be set, by arguments and by CONFIG
- *     watch/          INFO, ready filters that are lost, warnings */
+ *     settings/       what can be set
+ *       settings      the values, and how each is read; settings_table: their names
+ *       config        CONFIG
+ *       config_arguments  the module's arguments
+ *     watch/          what is seen, counted and logged
+ *       stats         INFO
+ *       losses        ready filters that were lost, and how
+ *       arrivals      ready filters that a file brought
+ *       eviction      a warning that the server may evict a ready filter */
 #include "commands/commands.h"
 #include "keys/memory.h"
 #include "keys/type.h"

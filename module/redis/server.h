@@ -14,10 +14,10 @@
 #include "redismodule.h"
 
 struct server {
-    RedisModuleCtx *ctx;    /* for work outside of a command */
+    RedisModuleCtx *ctx;    /* for work outside of a command; early 6.0: NULL */
     bool is_valkey;         /* Valkey and its names, not Redis or Redict */
-    bool plain_settings;    /* settings appear without the module's name before them; until
-                               they are registered: they should */
+    bool plain_settings;    /* names of settings have no prefix: bf-kind, not bf.bf-kind.
+                               Before they are registered: to be tried without one */
     bool tells_of_slots;    /* it has events for slots that it moves: Redis from 8.4 on */
     bool waitaof_is_true;   /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
                                Valkey and Redict up to a second more */

@@ -7,7 +7,6 @@
 #include "keys/announce.h"
 #include "keys/diary.h"
 #include "keys/make.h"
-#include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
 #include "text.h"

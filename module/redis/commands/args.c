@@ -238,13 +238,17 @@ static bool read_idle(struct line *l, RedisModuleString *text) {
 /* The PXAT that revokes a lease on purpose. */
 #define REVOKED 1
 
-/* A present-day Unix time in seconds is smaller than one in ms by this factor. */
+/* A Unix time in seconds is about a thousandth of now in ms. Anything between a tenth of
+ * that and ten times that looks like one. */
+#define SECONDS_LOW_SHARE  10000
+#define SECONDS_HIGH_SHARE 100
+
 static bool looks_like_seconds(int64_t time, int64_t now) {
-    return time > now / 10000 && time < now / 100;
+    return time > now / SECONDS_LOW_SHARE && time < now / SECONDS_HIGH_SHARE;
 }
 
-/* A lease that is over by mistake would leave its sender believing that the filter is
- * ready. A master's lease was valid when it was sent. */
+/* A lease that is in the past by mistake would leave its sender believing that the filter
+ * is ready. A master's lease was valid when it was sent. */
 static bool check_lease(struct line *l) {
     const struct vow *vow = l->vow;
     if (!(l->seen & BIT(PXAT)) || vow->lease == REVOKED || vow->lease > vow->now ||
@@ -252,7 +256,7 @@ static bool check_lease(struct line *l) {
         return true;
     reply_error(l->ctx, looks_like_seconds(vow->lease, vow->now)
                             ? "ERR PXAT takes milliseconds, and this looks like seconds"
-                            : "ERR PXAT is over (1 revokes on purpose)");
+                            : "ERR PXAT is in the past (use 1 to revoke)");
     return false;
 }
 

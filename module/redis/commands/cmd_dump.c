@@ -23,7 +23,6 @@
 #include "links/node.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
-#include "watch/stats.h"
 
 /* The largest chunk in a reply. */
 #define CHUNK (UINT64_C(1) << 20)
@@ -70,7 +69,8 @@ static int dump_products_chunk(RedisModuleCtx *ctx, const struct chain *c,
     return REDISMODULE_OK;
 }
 
-/* An iterator that this filter can't have given came from another filter. */
+/* An iterator past the end came from another filter. One within it isn't checked: chunks
+ * have the identity of their filter, so BF.LOADCHUNK refuses to mix them. */
 static int dump_chunk(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       uint64_t offset) {
     uint64_t next;
@@ -237,10 +237,8 @@ static enum bloom_status take_piece(struct incoming *in, const char **why) {
     return record == CODEC_NONE ? take_product_header(in, why) : take_header(in, why);
 }
 
-/* Handles a record from a master or an AOF that can't be applied. Without a growth or a
- * chunk, the existing filter says "maybe" more often. Without a header there is no filter,
- * and the next add would make one that denies what the lost one held. So the server can't
- * go on, as with a broken RDB file. */
+/* Handles a record from a master or an AOF that can't be applied: the table in upstream.h
+ * says what happens, and why. */
 static int follow_refusal(const struct incoming *in, const char *why) {
     enum codec_record record = codec_record_type(in->bytes, in->length);
     if (is_record(in) && record != CODEC_GROWTH && record != CODEC_CHUNK && !in->f)

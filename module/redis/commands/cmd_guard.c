@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_guard.c - BF.GUARD: the cache and, where it has nothing, the filter.
  *
- * What is cached has to be read as GET reads it, hits, misses and clocks included, but
- * without GET's price. A value can be had in place only if the server keeps it as a plain
- * string: it makes one of any other, and the key is rewritten. So a key is looked at first,
- * which leaves no trace:
+ * What is cached has to be read as GET reads it, hits, misses and clocks included. But a
+ * GET from a module copies the value, so a long one is read in place. The server allows
+ * that for values that it keeps as plain strings; any other it converts into one, which
+ * rewrites the key. So the key is looked at first, without any effect:
  *
  *     nothing                 opened once more, to count as a miss
  *     a string, and long      opened once more, to count as a hit, and read in place

@@ -3,11 +3,9 @@
 #include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
-#include "commands/vouch.h"
 #include "keys/announce.h"
 #include "keys/find.h"
 #include "keys/make.h"
-#include "links/replicate.h"
 #include "watch/eviction.h"
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]

@@ -245,12 +245,12 @@ static const struct doc {
      "O(N*L), where N is the number of items and L the number of layers", key_read,
      items_args, NULL},
     {"bf.check", 3,
-     "Tells whether an item is absent for certain, may be in a Bloom filter, or can't be "
-     "told.",
+     "Tells whether an item is certainly absent from a Bloom filter, may be in it, or is "
+     "unknown.",
      "O(L), where L is the number of layers", key_read, item_args, ANSWER_TIPS},
     {"bf.mcheck", -3,
-     "Tells for each item whether it is absent for certain, may be in a Bloom filter, or "
-     "can't be told.",
+     "Tells for each item whether it is certainly absent from a Bloom filter, may be in "
+     "it, or is unknown.",
      "O(N*L), where N is the number of items and L the number of layers", key_read,
      items_args, ANSWER_TIPS},
     {"bf.guard", 4,
@@ -261,8 +261,8 @@ static const struct doc {
      ready_args, NULL},
     {"bf.loading", 2, "Makes a Bloom filter deny nothing until BF.READY.", "O(1)",
      key_updated, key_args, NULL},
-    {"bf.rebuild", -3, "Replaces a Bloom filter by another one while it is in use.",
-     "O(N*L) to load or check N items, where L is the number of layers; else O(1)",
+    {"bf.rebuild", -3, "Replaces a Bloom filter with another one while it is in use.",
+     "O(N*L) to load or check N items, where L is the number of layers; otherwise O(1)",
      key_written, rebuild_args, NULL},
     {"bf.promoted", 1, INTERNAL "tells replicas and the append-only file of a promotion.",
      "O(1)", no_keys, NULL, NULL},

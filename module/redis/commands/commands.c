@@ -12,7 +12,10 @@
  *                 RedisBloom keep their meaning.
  *     dangerous   Commands other than adds that decide which items are denied: READY,
  *                 LOADING, REBUILD, LOADCHUNK, LOAD, and commands that only a server
- *                 sends. Also SCANDUMP, which gives away the secret.
+ *                 sends. Also SCANDUMP, which gives away the secret. Not RESERVE, which
+ *                 has RedisBloom's categories, although RESERVE ... READY makes an empty
+ *                 filter that denies everything: it should be kept from users who may
+ *                 not vouch (operations.md).
  *     deny-oom    Commands that bring a filter of any size. Adds don't have it, though they
  *                 do in RedisBloom: most take no memory, and a row whose add was refused
  *                 is denied. Growth and REBUILD START check for room themselves

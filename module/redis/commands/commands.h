@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* commands.h - every command: one table in commands.c.
  *
- * The handlers are in cmd_*.c, one file a family. BF.BEAT and BF.ADRIFT are sent by servers
- * and never typed; their handlers are in beat.c and adrift.c. Each handler goes through the
- * same steps in the same order: arity, options, look up, act, tell replicas, tell watchers
- * and listeners, reply (which may come before the last). */
+ * The handlers are in cmd_*.c, one file a family. Only servers send BF.PROMOTED, BF.BEAT
+ * and BF.ADRIFT. Most handlers go through the same steps in the same order: arity, options,
+ * look up, act, tell replicas, tell watchers and listeners, reply (which may come before
+ * the last). BF.REBUILD looks the filter up first, because the options of START default to
+ * its values. BF.INFO does, because RedisBloom reports a missing key before a wrong
+ * option. */
 #ifndef BULWARK_COMMANDS_H
 #define BULWARK_COMMANDS_H
 

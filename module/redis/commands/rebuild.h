@@ -19,7 +19,8 @@ struct rebuild {
     int argc;
     RedisModuleString *name;
     struct filter *f;          /* NULL: no such key */
-    RedisModuleString *header; /* of a START from a master, otherwise NULL */
+    RedisModuleString *header; /* the last argument of a START of six words: a master's has
+                                  the header of the new generation. Otherwise NULL */
     const char *syntax;        /* of the step */
     bool from_upstream;
 };
@@ -34,8 +35,8 @@ int rebuild_give_up(struct rebuild *r);
 /* Reads a token. Returns 0 if the text isn't one. */
 uint64_t rebuild_token(RedisModuleString *text);
 
-/* Whether the rebuild with the token in argv[3] may go on. For a master's command an
- * interruption here doesn't count. */
+/* Whether the rebuild with the token in argv[3] may go on. Commands from a master go
+ * on even if the rebuild was interrupted here. */
 enum bloom_status rebuild_resume(const struct rebuild *r);
 
 /* Makes a chain, or NULL, the next generation. */

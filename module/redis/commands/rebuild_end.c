@@ -20,9 +20,9 @@ static void take_over(struct rebuild *r, const struct vow *vow) {
     change_end(r->ctx, r->name, r->f);
 }
 
-/* The master sends how many items it received, and the generation's name, which includes
- * the number of adds during the rebuild. If either differs, the rebuild here is another one
- * or an older state. */
+/* The master sends how many items it received, and the generation's fingerprint, which
+ * includes the number of adds during the rebuild. If either differs, the rebuild here is
+ * another one or an older state. */
 static bool is_complete(const struct rebuild *r, long long count, const struct vow *vow) {
     long long received = replicated_count(&r->f->standing);
     return r->from_upstream ? received == count && vouch_is_meant(r->f->next, vow)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply.h - the words for every refusal of the core, and replies that look the same on
- * every server. Arguments that can't be read are refused where they are read: args.c has
- * the words of RedisBloom's two dialects.
+/* reply.h - the words for every refusal in status.h, and replies that look the same on
+ * every server. The words for arguments that can't be read stand where they are read, most
+ * of them in args.c.
  *
- * Errors are for clients. A master, or an AOF, gets an OK, and the words go to the log:
- * what can't be done here couldn't be done there either. The server itself would log an
- * error to its master with the last bytes of the stream, which may contain a secret. So all
- * errors of commands that a master may send go through here, and the only bytes of an
- * argument in the log are those of the key's name. */
+ * Errors are for clients. A master, or an AOF, gets an OK, and the words go to the log
+ * (upstream.h). So all errors of commands that a master may send go through here, and the
+ * only bytes of an argument in the log are those of the key's name. */
 #ifndef BULWARK_REPLY_H
 #define BULWARK_REPLY_H
 

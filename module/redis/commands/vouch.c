@@ -24,19 +24,19 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
         eviction_warn(ctx, name);
 }
 
-static void write_name(const struct chain *c, char name[VOUCH_FINGERPRINT_MAX]) {
-    snprintf(name, VOUCH_FINGERPRINT_MAX, "%016" PRIx64 ":%" PRIu64, c->identity,
+static void write_fingerprint(const struct chain *c, char text[VOUCH_FINGERPRINT_MAX]) {
+    snprintf(text, VOUCH_FINGERPRINT_MAX, "%016" PRIx64 ":%" PRIu64, c->identity,
              chain_items(c));
 }
 
-void vouch_fingerprint(const struct filter *f, char name[VOUCH_FINGERPRINT_MAX]) {
-    write_name(f->live, name);
+void vouch_fingerprint(const struct filter *f, char text[VOUCH_FINGERPRINT_MAX]) {
+    write_fingerprint(f->live, text);
 }
 
 bool vouch_is_meant(const struct chain *c, const struct vow *vow) {
-    char name[VOUCH_FINGERPRINT_MAX];
-    write_name(c, name);
-    return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), name) == 0;
+    char text[VOUCH_FINGERPRINT_MAX];
+    write_fingerprint(c, text);
+    return !vow->of || strcmp(RedisModule_StringPtrLen(vow->of, NULL), text) == 0;
 }
 
 bool vouch_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f) {

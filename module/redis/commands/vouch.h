@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vouch.h - a filter becomes ready, by READY or by COMMIT, or stops being ready. */
+/* vouch.h - a filter becomes ready, by BF.READY or by COMMIT, or stops being ready. One
+ * that BF.RESERVE makes ready is born so: make.c. */
 #ifndef BULWARK_VOUCH_H
 #define BULWARK_VOUCH_H
 
@@ -23,7 +24,7 @@ void vouch_for(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f,
  * filter to see whether its master vouches for the same one: it may have evicted its own,
  * and made another from the next add. */
 #define VOUCH_FINGERPRINT_MAX 48
-void vouch_fingerprint(const struct filter *f, char name[VOUCH_FINGERPRINT_MAX]);
+void vouch_fingerprint(const struct filter *f, char text[VOUCH_FINGERPRINT_MAX]);
 bool vouch_is_meant(const struct chain *c, const struct vow *vow);
 
 /* The filter denies nothing until somebody vouches for it; replicas are told. False if that

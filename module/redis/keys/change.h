@@ -12,9 +12,11 @@ void change_put(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 /* To be called before and after every change of a filter's standing, its chains or their
  * layers. change_end() counts the filter anew. It also moves the filter to the type that it
  * now belongs under (type_for), if that has changed: a foreign filter moves when it is
- * complete, or when somebody vouches for it. Its time to live stays. Anything that replicas
- * have to know must be sent before change_end(): moving a key is an event of the server's
- * own, and the filter may be gone after it. */
+ * complete, or when somebody vouches for it. Its time to live stays. It also stays the same
+ * struct, so callers may go on using it: until they tell listeners (announce.h), it goes
+ * only if another module deletes the key within an event of the server's own, which the
+ * server tells modules not to do. What replicas have to know may be sent before or after
+ * change_end(). */
 void change_begin(struct filter *f);
 void change_end(RedisModuleCtx *ctx, RedisModuleString *name, struct filter *f);
 

@@ -2,12 +2,12 @@
 /* diary.h - what this process notes about a filter while it is in memory.
  *
  *     field         written by                      read by
- *     answers       ask.c                           BF.INFO FULL
- *     grow_again    adding.c                        adding.c
- *     fed_at        BF.REBUILD LOAD                 BF.INFO FULL
- *     rebuild_heard, BF.REBUILD                     BF.REBUILD
- *     may_be_empty
- *     told_full     adding.c                        adding.c
+ *     answers       ask.c                           cmd_info_full.c
+ *     grow_again    adding.c, diary.c               adding.c
+ *     fed_at        rebuild_feed.c, diary.c         rebuild_start.c, cmd_info_full.c
+ *     rebuild_heard rebuild_feed.c, node.c, diary.c rebuild_start.c
+ *     may_be_empty  rebuild_start.c, diary.c        rebuild_end.c
+ *     told_full     adding.c, diary.c               adding.c
  *     came,         losses.c                        losses.c
  *     unlinked,
  *     name
@@ -42,7 +42,8 @@ struct diary {
     uint32_t unlinked;      /* the last flush before its key was unlinked; 0: never */
     char *name;             /* the key's name as the log shows it, if ready; or NULL */
     uint8_t rebuild_slot;   /* where the rebuild's age is noted; 0: nowhere */
-    uint32_t counted_in;    /* the era in which it was counted as ready; 0: it wasn't */
+    uint32_t counted_in;    /* the period (stats.c) in which it was counted as ready and
+                               not in doubt; 0: it wasn't */
 };
 
 /* The diary of a filter whose memory is memory_allocator's. */

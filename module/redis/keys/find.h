@@ -3,7 +3,8 @@
  *
  * The module itself tells the server which keys it changed (announce.h), so opening a key
  * for writing has no effect of its own, and no handle has to stay open. A filter is valid
- * until the command that looked it up returns. */
+ * until the command that looked it up returns, or tells listeners (announce.h): one of them
+ * may delete the key. */
 #ifndef BULWARK_FIND_H
 #define BULWARK_FIND_H
 

@@ -11,8 +11,8 @@
 #include "keys/diary.h"
 #include "settings/settings.h"
 
-/* From this size on pages are dropped instead of written or freed with the block:
- * below, the system calls cost more than they save. */
+/* Larger arrays are cleared and released by dropping their pages; for smaller ones the
+ * system calls cost more than they save. */
 #define BIG (UINT64_C(128) << 10)
 
 /* From this size on an array is retired, not freed at once. */

@@ -33,8 +33,9 @@ void memory_start(void);
 bool memory_on_main_thread(void);
 
 /* Whether a filter of `total` bytes in all may take `more` of them now. Refuses
- * BLOOM_OVER_LIMIT (bf-max-filter-bytes) and BLOOM_SERVER_FULL (maxmemory). A server that
- * evicts is always close to its limit: it refuses only what could never fit. */
+ * BLOOM_OVER_LIMIT (more than bf-max-filter-bytes or, without that, more than maxmemory or
+ * the machine's memory) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is always
+ * close to its limit: it is full only when it uses more than 110 % of maxmemory. */
 enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more);
 
 /* Logs, at most once in ten seconds, that the system did not give `more` bytes. */

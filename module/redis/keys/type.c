@@ -63,14 +63,14 @@ static size_t mem_usage(const void *value) {
     return (size_t)filter_memory(value);
 }
 
-static void free_value(void *value) {
+static void free_filter(void *value) {
     if (!value) return; /* Redis 6.0 may call it with NULL */
     stats_filter_went(value);
     losses_freed(value);
     filter_free(value);
 }
 
-static void unlink_value(RedisModuleString *key, const void *value) {
+static void unlink_filter(RedisModuleString *key, const void *value) {
     losses_unlinked(key, (struct filter *)value);
 }
 
@@ -174,8 +174,8 @@ RedisModuleType *type_create(RedisModuleCtx *ctx, const char *name, int encoding
         .aof_rewrite = own.aof_rewrite,
         .mem_usage = mem_usage,
         .digest = digest,
-        .free = free_value,
-        .unlink = unlink_value,
+        .free = free_filter,
+        .unlink = unlink_filter,
         .free_effort = free_effort,
         .copy = copy,
         .defrag = defrag,

@@ -13,34 +13,40 @@
  *     end    the replica's end of a link, as the master sees it: 10.0.0.7:41234. Only
  *            links on which the replica has acknowledged something since it came up
  *
- *     master   add add | RDB, or place in the backlog        replica's link comes up
- *              add add | beat (others) add add ... ACK  beat (it is named)
- *                                                         ^ here it believes itself
+ * What a replica reads after its link has come up:
  *
- * A beat from the backlog, or one meant for another replica, names the end of another
- * connection (but ports can come again: see internals.md). A beat that names this end was
- * sent while the connection stood, and everything that was acknowledged before precedes it
- * in the stream. This needs no clock.
+ *     add  add  beat  add  add  beat  add  add  beat
+ *               |               |               |
+ *               |               |               it names this end: from here on the
+ *               |               |               replica considers itself caught up
+ *               |               it names only other replicas
+ *               from the backlog: it names ends of earlier connections
+ *
+ * A beat that names this end was sent over this connection (but ports can come again: see
+ * internals.md). Everything that was acknowledged before it was sent precedes it in the
+ * stream. This needs no clock.
  *
  * While slots move to another master, no replica is named ("-"): what the other master
  * acknowledges never comes here. A replica of a replica is never named, nor is one behind a
- * proxy or an address translation. With bf-max-lag such a replica believes itself from the
- * first beat on that was sent, by the master's clock, after its link came up, by its own.
- * With bf-max-lag, too, no replica believes itself if the last beat was sent, or received,
- * longer ago than that. */
+ * proxy or an address translation. With bf-max-lag such a replica considers itself caught
+ * up from the first beat on that was sent, by the master's clock, after its link came up,
+ * by its own. With bf-max-lag, too, no replica considers itself caught up if the last beat
+ * was sent, or received, longer ago than that. */
 #ifndef BULWARK_BEAT_H
 #define BULWARK_BEAT_H
 
 #include "server.h"
 
-/* How a replica stands with its master's beats. Only a BELIEVED replica may deny.
+/* How a replica stands with its master's beats. Only a BELIEVED replica, which considers
+ * itself caught up, may deny.
  *
  *     NOT_HEARD   none has come since the link came up, or for longer than bf-max-lag
  *     NOT_NAMED   some have come, but the last one doesn't name this replica */
 enum belief { BELIEVED, NOT_HEARD, NOT_NAMED };
 enum belief beat_belief(void);
 
-/* Whether any beat was believed since this process loaded its data. */
+/* Whether, since this process loaded its data, a beat has named this replica or, with
+ * bf-max-lag, counted as naming it. */
 bool beat_since_loading(void);
 
 /* To be called when a replica's link comes up or goes down, and when loading begins, from

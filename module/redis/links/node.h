@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - what this server is and what it has been through.
  *
- *     event                               restarts  failovers  restores
- *     a master has loaded from its disk     + 1
- *     from a file that ends adrift                               + 1     (adrift.h)
- *     this node was promoted, and tells replicas      + 1
- *     ... and never believed itself here    + 1       + 1
- *     the master, or the AOF, says so                 + 1                (BF.PROMOTED)
+ *     event                                    restarts  failovers  restores
+ *     a master has loaded from its disk          + 1
+ *     from a file that ends adrift                                    + 1    (adrift.h)
+ *     the AOF says that a server did that                             + 1    (BF.ADRIFT 2)
+ *     this node was promoted, and tells replicas           + 1
+ *     ... and never knew that it had caught up   + 1       + 1
+ *     the master, or the AOF, says so                      + 1               (BF.PROMOTED)
  *
  * A replica is in doubt while it can't know whether it has caught up (beat.h). A replica
- * that is promoted without having believed itself once since it loaded counts as
+ * that is promoted, and hasn't considered itself caught up once since it loaded, counts as
  * restarted. */
 #ifndef BULWARK_NODE_H
 #define BULWARK_NODE_H

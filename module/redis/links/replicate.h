@@ -21,15 +21,18 @@
  *     replicas were heard     BF.BEAT ms end [end ...], to replicas only: beat.h
  *     the link came or went   BF.ADRIFT n, to the AOF only: adrift.h
  *
- * Commands from a master or an AOF are passed on to this node's replicas and into its AOF
- * in the same words, if they were an effect here too.
+ * What a master or an AOF sends is passed on to this node's replicas and into its AOF, if
+ * it was an effect here too. Bulwark's own commands are passed on in the same words, with
+ * two exceptions: of an MADD only the items that had an effect, and BF.LOADING instead of a
+ * READY or COMMIT that means another filter. What only RedisBloom and valkey-bloom send
+ * (RESERVE, INSERT, an ADD that makes a filter) becomes the effects above.
  *
  * A promotion is sent before everything that follows it, so that a filter that the promoted
  * node makes or vouches for is not in doubt by this same promotion.
  *
  * A command that changed nothing is not sent, with one exception: an add, LOADING or COMMIT
  * without effect is sent where somebody relies on WAIT (replicate_sends_all). A repeated
- * LOAD AT is never sent again. */
+ * LOAD AT is sent only if it changed a bit. */
 #ifndef BULWARK_REPLICATE_H
 #define BULWARK_REPLICATE_H
 
@@ -38,7 +41,7 @@
 #include "core/filter.h"
 #include "server.h"
 
-/* Sends the command under way unchanged: it says best what happened. */
+/* Sends the current command verbatim. */
 void replicate_as_it_came(RedisModuleCtx *ctx);
 
 /* Whether a command that changes nothing in the filter is sent all the same, unless it came
@@ -61,8 +64,9 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
                        RedisModuleString **items, const uint8_t *changed, size_t n,
                        bool all, bool as_it_is);
 
-/* Sends the n items that the rebuild with this token was fed; as_it_is as above. `at` is
- * how many were sent before them, if LOAD said so with AT, otherwise REPLICATE_NO_AT. */
+/* Sends the LOAD of the n items that the rebuild with this token was fed; as_it_is as
+ * above. `at` is how many were sent before them, if LOAD said so with AT, otherwise
+ * REPLICATE_NO_AT. */
 #define REPLICATE_NO_AT (-1)
 void replicate_feed(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *token,
                     long long at, RedisModuleString **items, size_t n, bool as_it_is);
@@ -76,14 +80,15 @@ static inline long long replicated_count(const struct standing *s) {
     return s->rebuild_received > INT64_MAX ? INT64_MAX : (long long)s->rebuild_received;
 }
 
-/* The same, by the COMMIT of the rebuild with that token, which is live by now. */
+/* The filter was vouched for by the COMMIT of the rebuild with that token, which is live by
+ * now. */
 void replicate_commit(RedisModuleCtx *ctx, RedisModuleString *name,
                       RedisModuleString *token, const struct filter *f);
 
 /* Nobody vouches for the filter any more. */
 void replicate_alarm(RedisModuleCtx *ctx, RedisModuleString *name);
 
-/* A filter was made from this data of valkey-bloom's. */
+/* A filter was made from this data of valkey-bloom's: sends it in a BF.LOAD. */
 void replicate_valkeybloom(RedisModuleCtx *ctx, RedisModuleString *name,
                            RedisModuleString *data);
 

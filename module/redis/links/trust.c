@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "keys/find.h"
 #include "links/beat.h"
 #include "links/node.h"
 #include "settings/settings.h"
@@ -35,10 +34,11 @@ static const struct {
         {"restart_without_fsync_on_rewrite",
          "bf-trust has \"restart\", but no-appendfsync-on-rewrite is \"yes\", and no "
          "client sends WAITAOF: items lost in a power cut during a rewrite are denied"},
-    [BEFORE_REWRITE] = {"restart_before_rewrite",
-                        "bf-trust has \"restart\", but the append-only file has not been "
-                        "rewritten since the last full sync: until then a restart brings "
-                        "back an older one. Filters answer \"unknown\" until then"},
+    [BEFORE_REWRITE] =
+        {"restart_before_rewrite",
+         "bf-trust has \"restart\", but the append-only file has not been rewritten since "
+         "the last full sync: a restart would bring back the data from before the sync. "
+         "Filters answer \"unknown\" until the rewrite"},
     [WITHOUT_WAIT] = {"failover_without_wait",
                       "bf-trust has \"failover\", but min-replicas-to-write is 0, and no "
                       "client sends WAIT: items that the promoted node lacks are denied"},

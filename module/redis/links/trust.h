@@ -7,8 +7,9 @@
  *                                        sent WAITAOF, or it can't be relied on here
  *     restart_without_fsync_on_rewrite   no-appendfsync-on-rewrite is "yes", and the same
  *     restart_before_rewrite             no rewrite since the last full sync
- *     failover_without_wait              min-replicas-to-write is 0, no client sent WAIT
- *     replica_unnamed                    the master doesn't name this node (beat.h)
+ *     failover_without_wait              on a master: min-replicas-to-write is 0, and no
+ *                                        client has sent WAIT
+ *     replica_unnamed                    on a replica: the master doesn't name it (beat.h)
  *
  * They are checked once a second, while there are filters that are loading or ready. Each
  * goes into the log once. The check can't see what writers do: no warning is no proof. */

@@ -16,8 +16,8 @@ int upstream_log(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) 
     bool knows = RedisModule_GetCurrentCommandName != NULL; /* from 6.2.5 on */
     char shown[TEXT_SHOWN_MAX + 1] = "";
     if (name) text_printable(name, shown);
-    RedisModule_Log(ctx, "warning", "%s from the master or the AOF refused%s%s: %s.",
-                    knows ? RedisModule_GetCurrentCommandName(ctx) : "A command",
+    RedisModule_Log(ctx, "warning", "Refused %s%s%s, sent by the master or the AOF: %s.",
+                    knows ? RedisModule_GetCurrentCommandName(ctx) : "a command",
                     name ? " for " : "", shown, why);
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
 }
@@ -29,7 +29,7 @@ void upstream_alarm(RedisModuleCtx *ctx, RedisModuleString *name, struct filter 
     RedisModule_Log(
         ctx, "warning",
         "The filter %s differs from its master's: %s. It denies nothing until the "
-        "next full sync.",
+        "next full sync, or until somebody vouches for it.",
         text_printable(name, shown), why);
     if (vouch_alarm(ctx, name, f)) announce(ctx, name, "bf.loading");
 }

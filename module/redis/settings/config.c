@@ -3,7 +3,7 @@
 
 #include "settings/settings_table.h"
 
-/* Not in the 7.0 header; means this only where server.plain_settings. */
+/* Missing from the 7.0 header. Set it only if server.plain_settings. */
 #define CONFIG_UNPREFIXED (1u << 9)
 
 /* LoadConfigs sets every setting that it doesn't find in the server's file to the

@@ -171,8 +171,9 @@ static int get_bypass(void) {
 
 static void set_bypass(int place) {
     if (settings.bypass != (place == 1))
-        RedisModule_Log(server.ctx, "warning", "bf-bypass is %s: %s.", bypass_words[place],
-                        place ? "nothing is denied here" : "filters deny what they may");
+        RedisModule_Log(server.ctx, "warning", "bf-bypass is %s.",
+                        place ? "on: nothing is denied here"
+                              : "off: filters may answer \"absent\" again");
     settings.bypass = place;
 }
 

@@ -2,7 +2,6 @@
 #include "watch/arrivals.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "clock.h"
 #include "settings/settings.h"

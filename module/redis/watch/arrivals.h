@@ -13,7 +13,9 @@
 /* To be called when a file is about to be loaded. */
 void arrivals_begin(void);
 
-/* To be called when the file brought this filter, or vouched for it. name may be NULL. */
+/* To be called when a filter was read from bytes, or a file vouched for it. name may be
+ * NULL. Calls after the line was written, as for a RESTORE, have no effect: the next file
+ * begins anew. */
 void arrivals_saw(const RedisModuleString *name, const struct filter *f);
 
 /* To be called when the key of that filter, or the filter itself, is taken away; and when

@@ -43,8 +43,8 @@ void eviction_warn(RedisModuleCtx *ctx, RedisModuleString *name) {
     char shown[TEXT_SHOWN_MAX + 1];
     RedisModule_Log(
         ctx, "warning",
-        "The filter %s is ready, and maxmemory-policy %s may evict it: the database "
-        "would then get every question. Give filters a server of their own, or "
-        "a policy volatile-* and no time to live.",
+        "The filter %s is ready, and maxmemory-policy %s may evict it: lookups would "
+        "go to the database until a ready filter exists again. Give filters a "
+        "server of their own, or use a volatile-* policy and set no TTL on filters.",
         text_printable(name, shown), policy);
 }

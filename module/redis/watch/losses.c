@@ -18,11 +18,13 @@ static uint64_t last;
 
 static bool counts;
 
-/* The number of the last flush that counts, from 1 on: a filter that is freed in the era in
- * which it came was not flushed. DEBUG RELOAD flushes what it has saved. On Valkey 9 it
- * does so while it loads, when no flush counts. Other servers flush before that. So a flush
- * is settled when its command has ended; until then this thread's frees, and the era, can
- * be taken back. */
+/* Flushes are numbered from 1 on, and `flush` is the number of the last one. A filter that
+ * came after the last flush, and is freed, was not flushed.
+ *
+ * DEBUG RELOAD flushes what it has saved and then loads it, which is no loss. Valkey 9
+ * flushes while it loads: such a flush gets no number. Other servers flush before they
+ * load. So a flush is settled only when its command has ended. If a loading begins earlier,
+ * the filters that this thread has freed are not counted, and the number is taken back. */
 static counter unsettled_frees;
 static bool unsettled, loading;
 
@@ -181,10 +183,11 @@ static void tell_of_one(RedisModuleCtx *ctx, const struct losses *lost, const ch
                       : lost->expired ? "has expired"
                       : lost->deleted ? "was deleted"
                                       : "was flushed";
-    RedisModule_Log(ctx, "warning",
-                    "The ready filter %s %s: the database gets its questions until there "
-                    "is a ready one again.",
-                    name, how);
+    RedisModule_Log(
+        ctx, "warning",
+        "The ready filter %s %s: lookups go to the database until a ready filter "
+        "exists again.",
+        name, how);
 }
 
 static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_t n,
@@ -192,8 +195,8 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
     RedisModule_Log(
         ctx, "warning",
         "%llu ready filters are lost (%llu evicted, %llu expired, %llu deleted, "
-        "%llu flushed), %s among them: the database gets their questions until "
-        "there are ready ones again.",
+        "%llu flushed), %s among them: lookups go to the database until ready "
+        "filters exist again.",
         (unsigned long long)n, (unsigned long long)lost->evicted,
         (unsigned long long)lost->expired, (unsigned long long)lost->deleted,
         (unsigned long long)lost->flushed, name);

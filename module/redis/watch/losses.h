@@ -43,7 +43,7 @@ void losses_tell(RedisModuleCtx *ctx);
 /* To be called when the loading of a data set begins or ends. */
 void losses_loading(bool begins);
 
-/* To be called when this server gets or loses its master. */
+/* To be called when this server has become a replica, or a master. */
 void losses_set_replica(bool replica);
 
 /* Takes no lock and no memory. */

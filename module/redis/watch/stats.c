@@ -21,11 +21,12 @@ static counter filters, bytes, items, layers, rebuilds;
 #define STATES 4
 static counter of_kind[UINT8_MAX + 1], of_state[STATES];
 
-/* Ready filters that were vouched for in this era, which has a number. A filter that is
- * freed on another thread just as its era ends may be subtracted late: it is then
- * subtracted from the other count. */
+/* Ready filters that nothing has put in doubt, counted by periods, which are numbered: a
+ * period ends when every filter vouched for so far comes into doubt. A filter that is freed
+ * on another thread just as its period ends may be subtracted late: it is then subtracted
+ * from the other count. */
 static counter current[2];
-static _Atomic uint32_t era = 1;
+static _Atomic uint32_t period = 1;
 
 static void add(counter *sum, uint64_t n) {
     atomic_fetch_add_explicit(sum, n, memory_order_relaxed);
@@ -99,7 +100,7 @@ static void count_chain(const struct chain *c, uint64_t sign) {
     add(&layers, sign * c->nlayers);
 }
 
-static void count_value(const struct filter *f, uint64_t sign) {
+static void count_filter(const struct filter *f, uint64_t sign) {
     uint8_t state = f->standing.state;
     uint64_t size = filter_memory(f);
     add(&filters, sign);
@@ -112,18 +113,18 @@ static void count_value(const struct filter *f, uint64_t sign) {
 }
 
 void stats_filter_came(struct filter *f) {
-    count_value(f, 1);
+    count_filter(f, 1);
     if (f->next) note_rebuild(f);
     diary_of(f)->counted_in = 0;
     if (!shield_is_current(&f->standing, node.era)) return;
-    diary_of(f)->counted_in = atomic_load(&era);
+    diary_of(f)->counted_in = atomic_load(&period);
     add(&current[diary_of(f)->counted_in & 1], 1);
 }
 
 void stats_filter_went(struct filter *f) {
-    count_value(f, (uint64_t)-1);
+    count_filter(f, (uint64_t)-1);
     if (f->next) forget_rebuild(f);
-    if (diary_of(f)->counted_in == atomic_load(&era))
+    if (diary_of(f)->counted_in == atomic_load(&period))
         add(&current[diary_of(f)->counted_in & 1], (uint64_t)-1);
 }
 
@@ -132,9 +133,9 @@ void stats_items_came(uint64_t n) {
 }
 
 void stats_era_ended(void) {
-    uint32_t next = atomic_load(&era) + 1;
+    uint32_t next = atomic_load(&period) + 1;
     atomic_store(&current[next & 1], 0);
-    atomic_store(&era, next);
+    atomic_store(&period, next);
 }
 
 uint64_t stats_ready_filters(void) {
@@ -180,7 +181,7 @@ static void show_filters(RedisModuleInfoCtx *ctx) {
         show_of(ctx, "filters", kinds[i]->name, &of_kind[kinds[i]->id]);
     for (unsigned i = 0; i < STATES; i++)
         show_of(ctx, "filters", states[i], &of_state[i]);
-    show(ctx, "filters_ready_undoubted", value_of(&current[atomic_load(&era) & 1]));
+    show(ctx, "filters_ready_undoubted", value_of(&current[atomic_load(&period) & 1]));
     show(ctx, "bytes", value_of(&bytes));
     show(ctx, "items", value_of(&items));
     show(ctx, "layers", value_of(&layers));

@@ -176,7 +176,8 @@ TEST(a_rebuild_of_what_is_a_string_on_a_replica_is_hidden) {
     wait_for_replica(p.m, p.r);
     expect(p.r, "OK", "SET", "k", "x");
     check_nothing_shows(&p, rebuild(p.m, "k"));
-    CHECK(strstr(server_log(p.replica), "refused for k: WRONGTYPE") != NULL);
+    CHECK(strstr(server_log(p.replica),
+                 "for k, sent by the master or the AOF: WRONGTYPE") != NULL);
     expect(p.r, "\"x\"", "GET", "k");
 }
 

@@ -11,7 +11,7 @@
  * kill -9 alone loses nothing that was written: the system has it. The shim
  * (tests/preload/disk.c) notes the size of each file at each fsync and fdatasync, and
  * the power cut makes each file as long as it was when its last one began. A file that
- * had none is empty, were it put there by the test itself. Names are kept: files that
+ * had none is empty, even if the test put it there. Names are kept: files that
  * were made, renamed and removed stay so, as on a file system that writes its names in
  * order. Bytes that were changed in the middle of a file stay changed, too; servers
  * only append. */

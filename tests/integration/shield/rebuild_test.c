@@ -335,7 +335,7 @@ TRANSCRIPT(commit_refuses_what_makes_no_sense) {
         {"(error) ERR bad count of items", {"1.5"}},
         {"(error) ERR bad count of items", {""}},
         {"(error) ERR unknown option 'XX'", {"1", "XX"}},
-        {"(error) ERR PXAT is over (1 revokes on purpose)", {"1", "PXAT", "9"}},
+        {"(error) ERR PXAT is in the past (use 1 to revoke)", {"1", "PXAT", "9"}},
         {"(error) ERR invalid lease time", {"1", "PXAT", "0"}},
         {"(error) ERR unknown option 'SINCE'", {"1", "SINCE", "9"}},
         {"(error) ERR option 'EX' needs a value", {"1", "EX"}},
