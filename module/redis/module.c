@@ -35,8 +35,7 @@
  *       trust         what in the server's settings contradicts bf-trust
  *     settings/       what can be set
  *       settings      the values, and how each is read; settings_table: their names
- *       config        CONFIG
- *       config_arguments  the module's arguments
+ *       config        by CONFIG; config_arguments: by the module's arguments
  *     watch/          what is seen, counted and logged
  *       stats         INFO
  *       losses        ready filters that were lost, and how

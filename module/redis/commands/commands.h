@@ -5,8 +5,7 @@
  * and BF.ADRIFT. Most handlers go through the same steps in the same order: arity, options,
  * look up, act, tell replicas, tell watchers and listeners, reply (which may come before
  * the last). BF.REBUILD looks the filter up first, because the options of START default to
- * its values. BF.INFO does, because RedisBloom reports a missing key before a wrong
- * option. */
+ * its values. BF.INFO does too: that there is no filter comes before a wrong option. */
 #ifndef BULWARK_COMMANDS_H
 #define BULWARK_COMMANDS_H
 
