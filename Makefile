@@ -85,7 +85,7 @@ include tests/rules.mk
 
 .PHONY: run test unit integration examples matrix servers lint format clean distclean help
 run:
-	@CC="$(CC)" tests/run.sh
+	@CC="$(CC)" exec tests/run.sh
 
 test:
 	@tests/all.sh

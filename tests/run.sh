@@ -40,7 +40,7 @@ listener() {
 }
 
 case $port in
-'' | *[!0-9]*) stop "PORT=$port is not a port." "Choose a number: make run PORT=7000" ;;
+'' | *[!0-9]* | 0* | ??????*) stop "PORT=$port is not a port." "Choose a number: make run PORT=7000" ;;
 esac
 case $(listener) in
 server) stop "Another server has port $port." "Choose another port: make run PORT=7000" ;;

@@ -61,6 +61,12 @@ bool advice_write(const struct chain *c, char line[ADVICE_MAX]) {
     }
     if (chain_is_partial(c) || items == 0 || (c->nlayers == 1 && excess == 0)) return false;
     uint64_t capacity = advice_round(items + items / AIR + 1);
+    if (excess >= chain_capacity(c)) {
+        /* So full, a layer takes most new items for old ones, and doesn't count them. */
+        snprintf(line, ADVICE_MAX, "reserve more than %" PRIu64 ": the count is too low",
+                 capacity);
+        return true;
+    }
     if (!plan_one(c, capacity, &plan)) return false;
     uint64_t saved = bytes > plan.bytes ? bytes - plan.bytes : 0;
     lookups = lookups > plan.probes ? lookups - plan.probes : 0;

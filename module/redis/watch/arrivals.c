@@ -16,10 +16,10 @@ static struct {
     char name[TEXT_SHOWN_MAX + 1];
 } first[NAMES];
 
-static int64_t oldest, newest; /* when filters were vouched for; 0: none was */
+static int64_t newest; /* when one of them was vouched for last; 0: none was */
 
 void arrivals_begin(void) {
-    oldest = newest = 0;
+    newest = 0;
     arrivals_flushed();
 }
 
@@ -37,7 +37,6 @@ static void keep_name(const RedisModuleString *name, const struct filter *f) {
 void arrivals_saw(const RedisModuleString *name, const struct filter *f) {
     const struct standing *s = &f->standing;
     if (s->state != STATE_READY) return;
-    if (oldest == 0 || s->vouched_at < oldest) oldest = s->vouched_at;
     if (s->vouched_at > newest) newest = s->vouched_at;
     if (name && server.knows_unlink) keep_name(name, f);
 }
@@ -76,13 +75,13 @@ void arrivals_tell(RedisModuleCtx *ctx) {
     uint64_t n = stats_ready_filters();
     if (n == 0 || newest == 0) return;
     write_names(n, names);
-    RedisModule_Log(ctx, "notice",
-                    "%llu ready filters came from disk, vouched for %lld to %lld seconds "
-                    "ago: %s.%s",
-                    (unsigned long long)n, (long long)clock_seconds_since(newest),
-                    (long long)clock_seconds_since(oldest),
-                    settings.trust & DOUBT_RESTART
-                        ? "bf-trust has \"restart\", and they deny"
-                        : "they answer \"unknown\" until BF.READY or a rebuild",
-                    names);
+    RedisModule_Log(
+        ctx, "notice",
+        "%llu ready filters came from disk, the last vouching %lld seconds ago: "
+        "%s.%s",
+        (unsigned long long)n, (long long)clock_seconds_since(newest),
+        settings.trust & DOUBT_RESTART
+            ? "bf-trust has \"restart\", and they deny"
+            : "they answer \"unknown\" until BF.READY or a rebuild",
+        names);
 }

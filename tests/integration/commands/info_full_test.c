@@ -4,6 +4,8 @@
  * log advises. */
 
 #include "harness.h"
+
+#include <stdio.h>
 #include "states.h"
 
 static const redisReply *full(redisContext *c, const char *key, const char *field) {
@@ -95,6 +97,19 @@ TEST(a_filter_that_has_grown_is_told_what_to_reserve) {
     expect_good_advice(c, "lines");
     expect_good_advice(c, "redisbloom");
     expect_good_advice(c, "valkeybloom");
+}
+
+/* A layer so full takes new items for old ones. */
+TEST(a_count_that_is_too_low_is_no_advice) {
+    redisContext *c = client(server_shared());
+    expect(c, "OK", "BF.RESERVE", "full", "0.01", "100", "NONSCALING", "LOADING");
+    for (int i = 0; i < 1000; i++) {
+        char item[16];
+        snprintf(item, sizeof item, "%d", i);
+        call(c, "BF.ADD", "full", item);
+    }
+    CHECK(text_matches(full(c, "full", "Advice")->str,
+                       "reserve more than *: the count is too low"));
 }
 
 TEST(a_filter_that_has_not_grown_gets_no_advice) {
