@@ -263,8 +263,8 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
     return n;
 }
 
-uint32_t chain_growth(const struct chain *c) {
-    return c->kind->growth ? c->kind->growth(c) : c->expansion;
+uint32_t chain_asked_expansion(const struct chain *c) {
+    return c->kind->asked_expansion ? c->kind->asked_expansion(c) : c->expansion;
 }
 
 uint64_t chain_items(const struct chain *c) {

@@ -92,7 +92,8 @@ struct chain_spec {
     uint64_t identity;
     double error;
     uint32_t expansion;
-    uint32_t growth; /* the expansion that was asked for, also where it is 0: never grows */
+    uint32_t
+        asked_expansion; /* the expansion that was asked for, also where it is 0: never grows */
     struct secret secret2;
     double parameter;
     uint8_t variant;
@@ -142,7 +143,7 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
 
 /* The growth that the chain was created with. It is the expansion, except for kinds that
  * keep it even if the filter never grows. */
-uint32_t chain_growth(const struct chain *c);
+uint32_t chain_asked_expansion(const struct chain *c);
 
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);

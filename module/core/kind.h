@@ -79,9 +79,9 @@ struct kind {
      * doesn't have become 0, the others get their defaults. */
     void (*complete)(struct chain_spec *spec);
 
-    /* The growth that the chain was created with, for kinds that keep it even if the filter
+    /* The expansion that the chain was created with, for kinds that keep it even if the filter
      * never grows. NULL: it is the expansion. */
-    uint32_t (*growth)(const struct chain *c);
+    uint32_t (*asked_expansion)(const struct chain *c);
 
     /* Sizes the layer that follows the last one of the chain (the first, if it
      * has none). Takes no memory: bits stays NULL. */

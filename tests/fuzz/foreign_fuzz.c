@@ -351,7 +351,7 @@ static void put_double(double v) {
 static struct chain *chain_of(const struct kind *kind, uint32_t expansion,
                               unsigned layers) {
     struct chain_spec spec = {
-        .kind = kind, .error = 0.02, .expansion = expansion, .growth = expansion};
+        .kind = kind, .error = 0.02, .expansion = expansion, .asked_expansion = expansion};
     struct chain *c;
     struct layer plan;
     spec.secret2.k1 = kind == &kind_valkeybloom;

@@ -37,7 +37,7 @@ static void put(unsigned char *to, size_t bytes, uint64_t number) {
 /* Two layers, 100 and 200 items wide, 101 items in them. */
 static struct chain *redisbloom_chain(void) {
     struct chain_spec spec = {
-        .kind = &kind_redisbloom, .error = 0.01, .expansion = 2, .growth = 2};
+        .kind = &kind_redisbloom, .error = 0.01, .expansion = 2, .asked_expansion = 2};
     kind_redisbloom.complete(&spec);
     struct chain *c = chain_made(counting_memory(), &spec, 100);
     chain_fill(c, 0, 150);

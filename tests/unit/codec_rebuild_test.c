@@ -78,7 +78,7 @@ TEST(a_rebuild_under_way_is_stored_with_both_chains) {
  * are RedisBloom's, whose filters have no identity, the order tells their chunks apart. */
 TEST(the_kinds_of_the_chains_may_differ) {
     struct chain_spec foreign = {
-        .kind = &kind_redisbloom, .error = 0.01, .expansion = 2, .growth = 2};
+        .kind = &kind_redisbloom, .error = 0.01, .expansion = 2, .asked_expansion = 2};
     foreign.kind->complete(&foreign);
     struct chain_spec own = random_spec(0.01, 2);
     const struct chain_spec *const specs[][2] = {

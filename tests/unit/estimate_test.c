@@ -25,7 +25,7 @@
 static struct chain_spec fixed_spec(const struct kind *kind, double error,
                                     uint32_t expansion, uint64_t *state) {
     struct chain_spec spec = {
-        .kind = kind, .error = error, .expansion = expansion, .growth = expansion};
+        .kind = kind, .error = error, .expansion = expansion, .asked_expansion = expansion};
     if (kind != &kind_redisbloom)
         spec.secret = (struct secret){random_next(state), random_next(state)};
     if (kind == &kind_valkeybloom)

@@ -22,7 +22,7 @@ static struct chain_spec foreign_spec(const struct kind *kind, double error,
     struct chain_spec spec = {.kind = kind,
                               .error = error,
                               .expansion = expansion,
-                              .growth = expansion,
+                              .asked_expansion = expansion,
                               .secret = {random_u64(), random_u64()},
                               .secret2 = {random_u64(), random_u64()}};
     kind->complete(&spec);

@@ -30,7 +30,7 @@ static struct chain_spec spec_for(const struct kind *kind, uint32_t expansion) {
                                .identity = random_u64(),
                                .error = 0.01,
                                .expansion = expansion,
-                               .growth = 2};
+                               .asked_expansion = 2};
 }
 
 TEST(a_kind_makes_a_chain_of_whatever_is_asked_for) {
@@ -58,7 +58,7 @@ TEST(a_chain_like_another_has_its_growth_and_its_parameter) {
             kinds[i]->complete(&spec);
             CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
             struct chain_spec like = spec_for(kinds[i], c->expansion);
-            like.growth = chain_growth(c);
+            like.asked_expansion = chain_asked_expansion(c);
             like.parameter = c->parameter;
             kinds[i]->complete(&like);
             CHECK(like.parameter == c->parameter);
@@ -71,7 +71,7 @@ TEST(redisbloom_keeps_a_growth_that_it_never_uses) {
     struct chain_spec spec = spec_for(&kind_redisbloom, 0);
     kind_redisbloom.complete(&spec);
     struct chain c = {.kind = spec.kind, .parameter = spec.parameter};
-    CHECK_UINT(chain_growth(&c), 2);
+    CHECK_UINT(chain_asked_expansion(&c), 2);
     CHECK_UINT(c.expansion, 0);
 }
 

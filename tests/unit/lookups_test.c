@@ -28,7 +28,8 @@ static uint64_t lookups(const struct chain *c) {
 /* With its first layer of kind redisbloom the chain has come from a file, where any rate
  * may be. */
 static struct chain *first_layer(const struct kind *kind, double error, uint64_t capacity) {
-    struct chain_spec spec = {.kind = kind, .error = error, .expansion = 1, .growth = 1};
+    struct chain_spec spec = {
+        .kind = kind, .error = error, .expansion = 1, .asked_expansion = 1};
     kind->complete(&spec);
     struct chain *c = chain_made(counting_memory(), &spec, capacity);
     if (kind != &kind_redisbloom) return c;

@@ -108,12 +108,12 @@ struct wish args_default_wish(RedisModuleCtx *ctx) {
                              .error = REDISBLOOM_ERROR,
                              .capacity = REDISBLOOM_CAPACITY,
                              .expansion = REDISBLOOM_GROWTH,
-                             .growth = REDISBLOOM_GROWTH};
+                             .asked_expansion = REDISBLOOM_GROWTH};
     return (struct wish){.kind = settings.kind,
                          .error = settings.error_rate,
                          .capacity = settings.initial_size,
                          .expansion = settings.expansion_factor,
-                         .growth = settings.expansion_factor};
+                         .asked_expansion = settings.expansion_factor};
 }
 
 /* ---- values: each replies an error and returns false if the value is invalid ---- */
@@ -142,7 +142,7 @@ static bool read_expansion(struct line *l, RedisModuleString *text) {
     /* Other masters may have had other limits. */
     if (*expansion < 0 || *expansion > (l->loose ? UINT32_MAX : CHAIN_EXPANSION_MAX))
         return reply_error(l->ctx, "ERR expansion must be in the range [0, 32768]"), false;
-    l->wish->growth = *expansion;
+    l->wish->asked_expansion = *expansion;
     return true;
 }
 

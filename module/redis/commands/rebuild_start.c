@@ -42,7 +42,7 @@ static struct wish wish_like(const struct chain *c) {
         .error = c->error,
         .capacity = (long long)capacity,
         .expansion = c->expansion,
-        .growth = chain_growth(c),
+        .asked_expansion = chain_asked_expansion(c),
         .parameter = c->parameter,
     };
 }

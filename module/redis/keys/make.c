@@ -40,7 +40,7 @@ static struct chain_spec spec_of(const struct wish *wish) {
         .kind = wish->kind,
         .error = wish->error,
         .expansion = (uint32_t)wish->expansion,
-        .growth = (uint32_t)wish->growth,
+        .asked_expansion = (uint32_t)wish->asked_expansion,
         .secret = seed[0],
         .secret2 = seed[1],
         .identity = random.identity,

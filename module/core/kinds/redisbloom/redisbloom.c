@@ -89,12 +89,12 @@ static void redisbloom_complete(struct chain_spec *spec) {
     if (spec->error > ERROR_MAX) spec->error = ERROR_MAX;
     spec->variant = REDISBLOOM_NOT_ROUNDED | REDISBLOOM_HASH_64;
     if (spec->expansion == 0) spec->variant |= REDISBLOOM_NONSCALING;
-    spec->parameter = spec->growth;
+    spec->parameter = spec->asked_expansion;
     spec->secret = spec->secret2 = (struct secret){0, 0};
     spec->identity = 0;
 }
 
-static uint32_t redisbloom_growth(const struct chain *c) {
+static uint32_t redisbloom_asked_expansion(const struct chain *c) {
     return (uint32_t)c->parameter;
 }
 
@@ -218,7 +218,7 @@ const struct kind kind_redisbloom = {
     .layers_max = 1100, /* the error is halved for each; 2^-1074 is the smallest */
     .expansion_max = UINT32_MAX,
     .complete = redisbloom_complete,
-    .growth = redisbloom_growth,
+    .asked_expansion = redisbloom_asked_expansion,
     .plan = redisbloom_plan,
     .chain_flaw = redisbloom_chain_flaw,
     .flaw = redisbloom_flaw,
