@@ -79,8 +79,8 @@ struct kind {
      * doesn't have become 0, the others get their defaults. */
     void (*complete)(struct chain_spec *spec);
 
-    /* The expansion that the chain was created with, for kinds that keep it even if the filter
-     * never grows. NULL: it is the expansion. */
+    /* The expansion that the chain was created with, for kinds that keep it even if the
+     * filter never grows. NULL: it is the chain's expansion. */
     uint32_t (*asked_expansion)(const struct chain *c);
 
     /* Sizes the layer that follows the last one of the chain (the first, if it
