@@ -92,8 +92,7 @@ struct chain_spec {
     uint64_t identity;
     double error;
     uint32_t expansion;
-    uint32_t
-        asked_expansion; /* the expansion that was asked for, also where it is 0: never grows */
+    uint32_t asked_expansion; /* what was asked for, also if it never grows */
     struct secret secret2;
     double parameter;
     uint8_t variant;
