@@ -13,10 +13,9 @@ struct wish {
     long long capacity;
     long long expansion; /* 0: never grows */
     enum state state;
-    long long
-        asked_expansion; /* the expansion that was asked for, even if it never grows */
-    double parameter;    /* the kind's own; 0: its default */
-    bool has_seed;       /* otherwise it gets a random one */
+    long long asked_expansion; /* what was asked for, also if it never grows */
+    double parameter;          /* the kind's own; 0: its default */
+    bool has_seed;             /* otherwise it gets a random one */
     struct secret seed[2];
 };
 
