@@ -84,9 +84,9 @@ static int connect_from(int target, const struct sockaddr_in *from) {
     return -1;
 }
 
-/* Somebody else may have the port: then the replica is sent away, so often, and comes again
- * from another. */
-enum { SENT_AWAY = 3 };
+/* Somebody else may have the port: then the replica is sent away, this often for a link, and
+ * comes again from another. */
+enum { SENT_AWAY = 6 };
 
 static int reach_master(struct orders *o, bool transparent,
                         const struct sockaddr_in *replica) {
@@ -94,6 +94,7 @@ static int reach_master(struct orders *o, bool transparent,
     int fd = transparent ? connect_from(o->target, replica) : -1;
     if (fd >= 0) {
         o->own++;
+        sent_away = 0;
         return fd;
     }
     if (transparent && sent_away++ < SENT_AWAY) return -1;
