@@ -84,8 +84,8 @@ static int connect_from(int target, const struct sockaddr_in *from) {
     return -1;
 }
 
-/* Somebody else may have the port: then the replica is sent away, this often for a link, and
- * comes again from another. */
+/* Somebody else may have the port: then the replica is sent away, at most this often for a
+ * link, and comes again from another. */
 enum { SENT_AWAY = 6 };
 
 static int reach_master(struct orders *o, bool transparent,
