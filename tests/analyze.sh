@@ -16,7 +16,6 @@ known() {
     cat <<-END
 	chain.c core.NonNullParamChecker: chain_take_arrays() has given every layer its bits
 	adding.c core.NullDereference: with a token there is a generation that it is of
-	config.c core.UndefinedBinaryOperatorResult: the setting is one of the table
 	END
 }
 

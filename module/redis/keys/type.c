@@ -8,7 +8,7 @@
 #include "watch/losses.h"
 #include "watch/stats.h"
 
-RedisModuleType *type_bulwark;
+static RedisModuleType *type_bulwark;
 
 /* The types of other products, whose forms can't hold what is ours alone. */
 static struct {

@@ -15,8 +15,6 @@
 #include "core/codec.h"
 #include "server.h"
 
-extern RedisModuleType *type_bulwark;
-
 int type_register(RedisModuleCtx *ctx);
 
 /* Whether it is one of these types. */

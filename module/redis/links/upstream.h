@@ -4,7 +4,7 @@
  * It is an effect that happened there, so it is applied and not judged. Limits on memory,
  * refusals and the settings here are for clients. Nobody upstream reads an error, and the
  * server would log one together with the last bytes of the stream, which may contain a
- * secret. So a command that can't be applied ends in one of four ways:
+ * secret. So this is what happens to a command that can't be applied:
  *
  *     what arrives                   why it can't be applied         what happens
  *     -----------------------------  ------------------------------  -------------
