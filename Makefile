@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
+# make bulwark      the program: fills, follows, lists, watches -> bulwark (LIBPQ=no:
+#                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
 # make unit         the core only, no server (TEST=part of a name selects)
@@ -36,6 +38,11 @@ SERVER ?=
 # Tests that run at the same time: most of them wait most of the time.
 JOBS ?= 4
 REDISMODULE_H ?= build/deps/redismodule.h
+LIBPQ ?= yes
+
+HIREDIS := build/deps/hiredis
+OPENSSL := build/deps/openssl
+POSTGRES := build/deps/libpq
 
 comma := ,
 B := build/$(if $(SAN),san-$(subst $(comma),-,$(SAN)),plain)
@@ -47,16 +54,23 @@ COMMON := -std=c11 $(OPT) -g $(SANFLAGS) $(WARN) -MMD -MP -ffp-contract=off $(CF
 CORE_FLAGS := $(COMMON) -Wconversion -fPIC -fvisibility=hidden -Imodule/core -include module/core/poison.h
 GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Imodule/redis -isystem $(dir $(REDISMODULE_H))
 
+CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core \
+    $(patsubst %,-isystem %/include,$(HIREDIS) $(OPENSSL) $(POSTGRES))
+
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
+client_src := $(filter-out %/postgres.c %/postgres_missing.c,$(wildcard module/client/*.c module/client/*/*.c))
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
+client_obj := $(client_src:%.c=$B/%.o) $B/module/client/postgres.o
 
 # A sanitized module doesn't take the place of the one that people load.
 MODULE := $(if $(SAN),$B/bulwark.so,bulwark.so)
+PROGRAM := $(if $(SAN),$B/bulwark,bulwark)
 
 ifneq ($(MODULE),bulwark.so)
 bulwark.so: $(MODULE)
+bulwark: $(PROGRAM)
 endif
 $(MODULE): $(glue_obj) $B/libbloom.a
 	$(CC) -shared $(SANFLAGS) $(LDFLAGS) -o $@ $^
@@ -78,8 +92,40 @@ $B/module/redis/%.o: module/redis/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
 	$(CC) $(GLUE_FLAGS) -c -o $@ $<
 
+# Libraries that were fetched, with what they are linked with, are found where they are: by
+# RPATH, since RUNPATH is for our own only. One of the machine's own is found as ever.
+fetched := $(abspath $(OPENSSL)/lib):$(abspath $(POSTGRES)/lib)
+RUN_PATH := -Wl,--disable-new-dtags,-rpath,$(fetched)
+link_program = $(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) -lm -lpthread
+
+$(PROGRAM): $(client_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
+	$(link_program) $(RUN_PATH)
+
+$B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
+	@mkdir -p $(@D)
+	$(CC) $(CLIENT_FLAGS) -c -o $@ $<
+
+# What asks PostgreSQL, or its stand-in, which says that it can't.
+$B/module/client/postgres.o: $B/libpq-$(LIBPQ) $(wildcard module/client/postgres*.c) | $(HIREDIS)/lib/libhiredis_ssl.a
+	@mkdir -p $(@D)
+	$(CC) $(CLIENT_FLAGS) -c -o $@ module/client/postgres$$([ -s $< ] || echo _missing).c
+
+# How to link with libpq; empty is without. Another LIBPQ than last time builds again.
+$B/libpq-$(LIBPQ):
+	@mkdir -p $B && rm -f $B/libpq-*
+	@if [ $(LIBPQ) = no ]; then :; else \
+	    deps/get.sh libpq && echo "-L$(POSTGRES)/lib -lpq" || { [ $$? = 3 ] && \
+	    echo "bulwark is built without PostgreSQL (make clean bulwark tries again)" >&2; }; fi >$@
+
 build/deps/redismodule.h:
 	deps/get.sh header
+
+$(HIREDIS)/lib/libhiredis.a: | $(HIREDIS)/lib/libhiredis_ssl.a ;
+$(HIREDIS)/lib/libhiredis_ssl.a:
+	deps/get.sh hiredis
+
+$(POSTGRES)/lib/libpq.so:
+	deps/get.sh libpq
 
 include tests/rules.mk
 
@@ -113,10 +159,10 @@ format: | build/deps/clang
 
 clean:
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name deps ! -name servers -exec rm -rf {} +
-	rm -f bulwark.so
+	rm -f bulwark.so bulwark
 
 distclean:
-	rm -rf build bulwark.so
+	rm -rf build bulwark.so bulwark
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile | sed 1,2d

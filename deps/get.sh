@@ -3,12 +3,14 @@
 # get.sh - fetch what the project uses but does not carry, into build/.
 #
 #   deps/get.sh header        build/deps/redismodule.h
-#   deps/get.sh hiredis       build/deps/hiredis/{include/hiredis/*.h,lib/libhiredis.a}
+#   deps/get.sh hiredis       build/deps/hiredis/{include/hiredis/*.h,lib/libhiredis.a,lib/libhiredis_ssl.a}
+#   deps/get.sh openssl       build/deps/openssl/{include/openssl,lib/libssl.so,lib/libcrypto.so}
+#   deps/get.sh libpq         build/deps/libpq/{include/libpq-fe.h,lib/libpq.so}
 #   deps/get.sh arm64 | s390x build/deps/NAME/{cc,run}: a compiler for that processor, and what
 #                             runs its programs here
 #   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
-#   deps/get.sh postgres      build/deps/postgres/{bin/{postgres,initdb},include/libpq-fe.h,lib/libpq.so}
+#   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
@@ -23,7 +25,7 @@
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
-# node-redis: no node or npm here.
+# node-redis: no node or npm here; for libpq: no apt here.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -130,24 +132,29 @@ make_header() {
     said="redismodule.h: redis $version"
 }
 
-# Use the compiler's own hiredis if it is 1.0 or newer, static, and fit for a shared object.
+# Use the compiler's own hiredis if it is 1.0 or newer, static, fit for a shared object, and
+# has TLS.
 system_hiredis() {
     cat >"$tmp/probe.c" <<-END
 	#include <hiredis/async.h>
 	#include <hiredis/hiredis.h>
+	#include <hiredis/hiredis_ssl.h>
 	#if HIREDIS_MAJOR < 1
 	#error too old
 	#endif
-	void *calls[] = {redisConnectWithOptions, redisSetPushCallback, redisAsyncConnect};
+	void *calls[] = {redisConnectWithOptions, redisSetPushCallback, redisAsyncConnect,
+	    redisCreateSSLContextWithOptions};
 	END
     archive=$($cc -print-file-name=libhiredis.a)
-    $cc -shared -fPIC -Wl,-z,defs "$tmp/probe.c" "$archive" -o "$tmp/probe.so" 2>/dev/null ||
-        return
+    archive_tls=$($cc -print-file-name=libhiredis_ssl.a)
+    # shellcheck disable=SC2086
+    $cc -shared -fPIC -Wl,-z,defs "$tmp/probe.c" $openssl "$archive_tls" "$archive" \
+        -lssl -lcrypto -o "$tmp/probe.so" 2>/dev/null || return
     headers=$($cc -E "$tmp/probe.c" | sed -n 's,^# 1 "\(/.*/hiredis\)/hiredis.h".*,\1,p;T;q')
     [ "$headers" ] || return
     mkdir "$new/include" "$new/lib"
     ln -s "$headers" "$new/include/hiredis"
-    ln -s "$archive" "$new/lib/libhiredis.a"
+    ln -s "$archive" "$archive_tls" "$new/lib/"
     said="hiredis: the machine's own, $archive"
 }
 
@@ -156,15 +163,96 @@ build_hiredis() {
     has_sha256 "$tarball" $hiredis_sha256
     mkdir -p "$new/include/hiredis" "$new/lib"
     cd "$tmp/source"
-    quiet make static CC="$cc" OPTIMIZATION="-O2 -fPIC"
-    cp -R hiredis.h async.h read.h sds.h alloc.h sockcompat.h adapters "$new/include/hiredis"
-    cp libhiredis.a "$new/lib"
+    quiet make static USE_SSL=1 OPENSSL_PREFIX="$deps/openssl" CC="$cc" OPTIMIZATION="-O2 -fPIC"
+    cp -R hiredis.h hiredis_ssl.h async.h read.h sds.h alloc.h sockcompat.h adapters \
+        "$new/include/hiredis"
+    cp libhiredis.a libhiredis_ssl.a "$new/lib"
     said="hiredis: $version"
 }
 
 make_hiredis() {
     cc=${CC:-cc}
+    openssl="-I$deps/openssl/include -L$deps/openssl/lib"
     system_hiredis || build_hiredis
+}
+
+# A hiredis without TLS is one of an older clone.
+get_hiredis() {
+    sh "$0" openssl
+    [ -e "$deps/hiredis/lib/libhiredis_ssl.a" ] || rm -rf "$deps/hiredis"
+    get "$deps/hiredis" make_hiredis
+}
+
+# The machine's own OpenSSL, 1.1.1 or newer.
+system_openssl() {
+    cat >"$tmp/probe.c" <<-END
+	#include <openssl/ssl.h>
+	#if OPENSSL_VERSION_NUMBER < 0x10101000L
+	#error too old
+	#endif
+	int main(void) { return SSL_CTX_new(TLS_client_method()) == 0; }
+	END
+    $cc "$tmp/probe.c" -lssl -lcrypto -o "$tmp/probe" 2>/dev/null && "$tmp/probe" || return
+    headers=$($cc -E "$tmp/probe.c" | sed -n 's,^# 1 "\(/.*/openssl\)/ssl.h".*,\1,p;T;q')
+    [ "$headers" ] || return
+    mkdir "$new/include" "$new/lib"
+    ln -s "$headers" "$new/include/openssl"
+    for library in libssl libcrypto; do
+        ln -s "$($cc -print-file-name=$library.so)" "$new/lib/$library.so"
+    done
+    said="openssl: the machine's own, $headers"
+}
+
+unpack_openssl() {
+    unpack_libraries 'libssl3|libssl-dev' libssl-dev libssl libcrypto
+    mv root/usr/include/openssl include/
+    mv root/usr/include/*-linux-*/openssl/* include/openssl/
+    rm -r root
+    said="openssl: libssl-dev of bookworm"
+}
+
+make_openssl() {
+    cc=${CC:-cc}
+    system_openssl || unpack_openssl
+}
+
+# The machine's own libpq.
+system_libpq() {
+    headers=$(pg_config --includedir 2>/dev/null || pkg-config --variable=includedir libpq 2>/dev/null) &&
+        libraries=$(pg_config --libdir 2>/dev/null || pkg-config --variable=libdir libpq 2>/dev/null) || return
+    cat >"$tmp/probe.c" <<-END
+	#include <libpq-fe.h>
+	int main(void) { return PQlibVersion() < 100000; }
+	END
+    $cc -I"$headers" "$tmp/probe.c" -L"$libraries" -lpq -o "$tmp/probe" 2>/dev/null &&
+        "$tmp/probe" || return
+    mkdir "$new/include" "$new/lib"
+    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
+        ln -s "$headers/$header" "$new/include/"
+    done
+    ln -s "$libraries/libpq.so" "$new/lib/"
+    said="libpq: the machine's own, $libraries/libpq.so"
+}
+
+# Without the OpenSSL that it is linked with: a program has only one.
+unpack_libpq() {
+    command -v apt-get >/dev/null || die 3 "no libpq here, and no apt that would fetch it"
+    unpack_libraries 'lib[^c]|libc[^6]|zlib' libpq-dev libpq
+    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
+        mv "root/usr/include/postgresql/$header" include/
+    done
+    rm -r root lib/libssl.* lib/libcrypto.*
+    said="libpq: libpq-dev of bookworm"
+}
+
+make_libpq() {
+    cc=${CC:-cc}
+    system_libpq || unpack_libpq
+}
+
+get_libpq() {
+    sh "$0" openssl
+    get "$deps/libpq" make_libpq
 }
 
 # unpack_tools PATTERN PACKAGES: with what they need, into $new/root. With nothing
@@ -289,31 +377,20 @@ FONTCONFIG_FILE=$place/fonts.conf; export FONTCONFIG_FILE"
     said="gnuplot: $program"
 }
 
-# The machine's own PostgreSQL: the newest server that it has, and a libpq to link with.
+# The machine's own PostgreSQL: the newest server that it has.
 system_postgres() {
     for program in "$(command -v postgres)" /usr/lib/postgresql/*/bin/postgres; do
         [ ! -x "$program" ] || server=$(readlink -f "$program")
     done
     [ "${server-}" ] && [ -x "${server%/*}/initdb" ] || return
-    headers=$(pg_config --includedir) && libraries=$(pg_config --libdir) || return
-    cat >"$tmp/probe.c" <<-END
-	#include <libpq-fe.h>
-	int main(void) { return PQlibVersion() < 100000; }
-	END
-    ${CC:-cc} -I"$headers" "$tmp/probe.c" -L"$libraries" -lpq -o "$tmp/probe" 2>/dev/null &&
-        "$tmp/probe" || return
     postgres_scripts "${server%/*}" ''
-    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
-        ln -s "$headers/$header" "$new/include/"
-    done
-    ln -s "$libraries"/libpq.so* "$new/lib/"
     said="postgres: the machine's own, $("$server" --version)"
 }
 
 # postgres_scripts PROGRAMS SETTINGS. The programs find their own files relative to where
 # they are, so that the folder can be moved or copied.
 postgres_scripts() {
-    mkdir -p "$new/bin" "$new/include" "$new/lib"
+    mkdir -p "$new/bin" "$new/lib"
     for program in postgres initdb; do
         script "$new/bin/$program" <<-END
 		here=\${0%/*}/..
@@ -323,9 +400,9 @@ postgres_scripts() {
     done
 }
 
-# Only what the programs and libpq are linked with: without LLVM, which compiles long queries.
+# Only what the programs are linked with: without LLVM, which compiles long queries.
 unpack_postgres() {
-    unpack_tools 'lib[^l]|libl[^l]|zlib|postgresql' 'postgresql-15 libpq-dev'
+    unpack_tools 'lib[^l]|libl[^l]|zlib|postgresql' postgresql-15
     # shellcheck disable=SC2016
     postgres_scripts '$here/usr/lib/postgresql/15/bin' \
         'LD_LIBRARY_PATH=$here/lib; export LD_LIBRARY_PATH'
@@ -334,14 +411,9 @@ unpack_postgres() {
     mv root/usr/lib/postgresql usr/lib/
     mv root/usr/share/postgresql usr/share/
     rm -r usr/lib/postgresql/15/lib/bitcode
-    for header in libpq-fe.h postgres_ext.h pg_config_ext.h; do
-        mv "root/usr/include/postgresql/$header" include/
-    done
     gather_libraries root
     LD_LIBRARY_PATH=$tmp/all ldd usr/lib/postgresql/15/bin/postgres \
-        usr/lib/postgresql/15/bin/initdb "$tmp/all/libpq.so.5" | keep_linked
-    cp -L "$tmp/all/libpq.so.5" lib/
-    ln -s libpq.so.5 lib/libpq.so
+        usr/lib/postgresql/15/bin/initdb | keep_linked
     rm -r root
     quiet bin/postgres --version
     quiet bin/initdb --version
@@ -401,6 +473,22 @@ gather_libraries() {
 keep_linked() {
     sed -nE "s,^\s*([^/ ]+) => $tmp/all/.*,\1,p" | sort -u >"$tmp/linked"
     while read -r library; do cp -L "$tmp/all/$library" lib/; done <"$tmp/linked"
+}
+
+# unpack_libraries PATTERN PACKAGE LIBRARY...: those of a -dev package of bookworm, and what
+# they are linked with but for libc, into lib/; leaves the rest in root/, to take headers from.
+unpack_libraries() {
+    unpack_tools "$1" "$2"
+    shift 2
+    cd "$new"
+    mkdir include lib
+    gather_libraries root
+    for library; do
+        soname=$(basename "$tmp/all/$library".so.[0-9])
+        cp -L "$tmp/all/$soname" lib/
+        ln -s "$soname" "lib/$library.so"
+        LD_LIBRARY_PATH=$tmp/all ldd "lib/$soname"
+    done | keep_linked
 }
 
 # keep_libraries: what the programs in bin/ are linked with, and what libc or a module may
@@ -489,7 +577,9 @@ any_server() {
 
 case $#:${1-} in
 1:header) get "$deps/redismodule.h" make_header ;;
-1:hiredis) get "$deps/hiredis" make_hiredis ;;
+1:hiredis) get_hiredis ;;
+1:openssl) get "$deps/openssl" make_openssl ;;
+1:libpq) get_libpq ;;
 1:arm64 | 1:s390x) get "$deps/$1" make_foreign "$1" ;;
 1:clang) get "$deps/clang" make_clang ;;
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
@@ -500,5 +590,5 @@ case $#:${1-} in
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | arm64 | s390x | clang | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | openssl | libpq | arm64 | s390x | clang | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
 esac

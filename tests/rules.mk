@@ -2,13 +2,8 @@
 # rules.mk - what tests, fuzzers, benchmarks and demo are built of, and how the less usual
 # tests run. Read by the Makefile, which says what everything is for.
 
-HIREDIS := build/deps/hiredis
-POSTGRES := build/deps/postgres
 TEST_FLAGS := $(COMMON) -D_GNU_SOURCE -Itests
 CHECKED := tests/check.c
-
-$(HIREDIS)/lib/libhiredis.a:
-	deps/get.sh hiredis
 
 build/deps/clang:
 	deps/get.sh clang
@@ -172,17 +167,16 @@ bench: $(MODULE) $B/core-bench $B/server-bench $B/guard-bench $B/pause-bench
 
 # ---- demo ----
 
-# libpq may have come with libraries of its own, which it finds by our path only: RPATH, not RUNPATH.
 demo_obj := $(patsubst %.c,$B/demo/%.o,$(wildcard tests/demo/*.c))
 $B/demo/%.o: %.c | $(HIREDIS)/lib/libhiredis.a $(POSTGRES)/lib/libpq.so
 	@mkdir -p $(@D)
 	$(CC) $(TEST_FLAGS) -isystem $(HIREDIS)/include -isystem $(POSTGRES)/include -c -o $@ $<
 
 $B/demo/demo: $(demo_obj) $(HIREDIS)/lib/libhiredis.a
-	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -Wl,--disable-new-dtags,-rpath,$(abspath $(POSTGRES))/lib -lpq -lm -lpthread
+	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -lpq $(RUN_PATH) -lm -lpthread
 
-$(POSTGRES)/lib/libpq.so:
+build/deps/postgres/bin:
 	deps/get.sh postgres
 
-demo: $(MODULE) $B/demo/demo
+demo: $(MODULE) $B/demo/demo | build/deps/postgres/bin
 	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
