@@ -4,7 +4,6 @@
  *     server.h        the module API, and what the server at hand can do
  *     clock.h         what time it is
  *     text.h          texts that clients send
- *     version.h       Bulwark's own version
  *
  *     commands/       what clients send, and what they get
  *       commands      the table: name, handler, flags, categories

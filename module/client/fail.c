@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fail.c - see fail.h. */
+#include "fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool fail(struct failure *f, enum exit_code code, const char *format, ...) {
+    va_list arguments;
+    f->code = code;
+    va_start(arguments, format);
+    vsnprintf(f->text, sizeof(f->text), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool fail_about(struct failure *f, const char *what) {
+    size_t words = strnlen(what, sizeof(f->text) / 2), lead = words + 2;
+    memmove(f->text + lead, f->text, sizeof(f->text) - lead);
+    memcpy(f->text, what, words);
+    memcpy(f->text + words, ": ", 2);
+    f->text[sizeof(f->text) - 1] = '\0';
+    return false;
+}
+
+void *fail_alloc(size_t bytes) {
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory) {
+        fputs("bulwark: no memory left on this machine\n", stderr);
+        exit(EXIT_REFUSED);
+    }
+    return memory;
+}
+
+char *fail_strndup(const char *text, size_t length) {
+    char *copy = fail_alloc(length + 1);
+    memcpy(copy, text, length);
+    return copy;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - the program `bulwark`: finds the subcommand, runs it, says why it failed.
+ *
+ *     main.c           this
+ *     options*.[ch]    the tables of subcommands and options, and what reads them: settings.h
+ *     help.[ch]        --help, the manual page and completion, printed from those tables
+ *     plan, fill, list, watch, metrics, parts.c      the subcommands: run.h
+ *
+ *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
+ *     nodes.[ch]       the masters of a cluster, or the one server; questions with redirections
+ *     split.[ch]       a filter as many keys: parts, tags, slots
+ *
+ *     source*.[ch], postgres.c    where the items come from (postgres_missing.c without libpq)
+ *     item.[ch]        what is an item, and what is a mistake
+ *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
+ *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
+ *     progress.[ch]    how far it is
+ *
+ *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
+ *     fail, interrupt, numbers, json      sentences, signals, numbers for people and programs
+ *
+ * Nothing here knows the server's side in module/redis; plan uses the core library. */
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+#include "interrupt.h"
+#include "options.h"
+#include "version.h"
+
+static int run(const struct subcommand *command, int argc, char **argv, struct failure *f) {
+    struct settings settings;
+    bool help;
+    if (!options_read(command, argc, argv, &settings, &help, f)) return (int)f->code;
+    if (help) {
+        help_subcommand(command, stdout);
+        return EXIT_DONE;
+    }
+    interrupt_watch();
+    return command->run(&settings, f) ? 0 : (int)f->code;
+}
+
+int main(int argc, char **argv) {
+    struct failure f = {.code = EXIT_DONE};
+    const char *name = argc > 1 ? argv[1] : "--help";
+    if (strcmp(name, "--help") == 0) {
+        help_all(stdout);
+        return argc > 1 ? EXIT_DONE : EXIT_USAGE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        puts("bulwark " BULWARK_VERSION);
+        return EXIT_DONE;
+    }
+    const struct subcommand *command = options_subcommand(name);
+    if (!command) {
+        fprintf(stderr, "bulwark: there is no subcommand '%s': see bulwark --help\n", name);
+        return EXIT_USAGE;
+    }
+    int code = run(command, argc - 2, argv + 2, &f);
+    fflush(stdout);
+    if (code != EXIT_DONE) fprintf(stderr, "bulwark: %s\n", f.text);
+    return code;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodes.c - see nodes.h. */
+#include "nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+
+/* Between two tries: short enough that a fail-over isn't felt twice. */
+#define AGAIN_MS 50
+
+struct node *nodes_at(struct nodes *nodes, const struct address *at) {
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct node *node = nodes->node[i];
+        if (node->at.port == at->port && strcmp(node->at.host, at->host) == 0) return node;
+    }
+    nodes->node = realloc(nodes->node, (nodes->n + 1) * sizeof(struct node *));
+    struct node *made = fail_alloc(sizeof(*made));
+    made->at = *at;
+    nodes->node[nodes->n++] = made;
+    return made;
+}
+
+void nodes_drop(struct node *node) {
+    redisFree(node->c);
+    node->c = NULL;
+}
+
+bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
+    if (!node->c) node->c = server_connect(nodes->settings, &node->at, f);
+    return node->c != NULL;
+}
+
+/* A word of an answer of CLUSTER SLOTS: start, end, (host, port, ...) of the master, ... */
+static bool take_slots(struct nodes *nodes, const redisReply *r, const struct node *from) {
+    if (r->type != REDIS_REPLY_ARRAY || r->elements < 3) return false;
+    const redisReply *master = r->element[2];
+    if (r->element[0]->type != REDIS_REPLY_INTEGER || r->element[1]->type != REDIS_REPLY_INTEGER ||
+        master->type != REDIS_REPLY_ARRAY || master->elements < 2 ||
+        master->element[1]->type != REDIS_REPLY_INTEGER)
+        return false;
+    long long first = r->element[0]->integer, last = r->element[1]->integer;
+    if (first < 0 || last >= SPLIT_SLOTS || first > last) return false;
+    /* An empty host: the one that was asked. */
+    struct address at = from->at;
+    if (master->element[0]->str && *master->element[0]->str)
+        snprintf(at.host, sizeof(at.host), "%s", master->element[0]->str);
+    at.port = (int)master->element[1]->integer;
+    struct node *node = nodes_at(nodes, &at);
+    for (long long slot = first; slot <= last; slot++) nodes->owner[slot] = node;
+    return true;
+}
+
+static bool take_map(struct nodes *nodes, const redisReply *r, const struct node *from,
+                     struct failure *f) {
+    if (r->type == REDIS_REPLY_ERROR)
+        return fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", r->str);
+    struct node *known[SPLIT_SLOTS];
+    memcpy(known, nodes->owner, sizeof(known));
+    memset(nodes->owner, 0, sizeof(nodes->owner));
+    bool good = r->type == REDIS_REPLY_ARRAY && r->elements > 0;
+    for (size_t i = 0; good && i < r->elements; i++)
+        good = take_slots(nodes, r->element[i], from);
+    if (good) return true;
+    memcpy(nodes->owner, known, sizeof(known));
+    return fail(f, EXIT_SERVER, "the cluster has no slots: is it complete?");
+}
+
+static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
+    const char *words[] = {"CLUSTER", "SLOTS"};
+    if (!nodes_connect(nodes, node, f)) return false;
+    redisReply *r = nodes_ask_node(node, f, 2, words);
+    bool good = r && take_map(nodes, r, node, f);
+    freeReplyObject(r);
+    return good;
+}
+
+/* Any node that is known will do. */
+static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
+    for (size_t i = 0, n = nodes->n; i < n; i++)
+        if (ask_map(nodes, nodes->node[i], f)) return true;
+    return false;
+}
+
+/* Only one node, which may have moved: with sentinels. */
+static bool refresh_single(struct nodes *nodes, struct failure *f) {
+    struct address at;
+    if (!server_find(nodes->settings, &at, f)) return false;
+    struct node *node = nodes_at(nodes, &at);
+    for (size_t slot = 0; slot < SPLIT_SLOTS; slot++) nodes->owner[slot] = node;
+    return nodes_connect(nodes, node, f);
+}
+
+bool nodes_refresh(struct nodes *nodes, struct failure *f) {
+    return nodes->settings->cluster ? refresh_cluster(nodes, f) : refresh_single(nodes, f);
+}
+
+struct nodes *nodes_open(const struct settings *s, struct failure *f) {
+    struct nodes *nodes = fail_alloc(sizeof(*nodes));
+    struct address at;
+    nodes->settings = s;
+    bool good = server_find(s, &at, f);
+    if (good) {
+        nodes_at(nodes, &at);
+        good = nodes_refresh(nodes, f);
+    }
+    for (size_t slot = 0; good && slot < SPLIT_SLOTS; slot++)
+        if (nodes->owner[slot]) good = nodes_connect(nodes, nodes->owner[slot], f);
+    if (good) return nodes;
+    nodes_close(nodes);
+    return NULL;
+}
+
+void nodes_close(struct nodes *nodes) {
+    if (!nodes) return;
+    for (size_t i = 0; i < nodes->n; i++) {
+        nodes_drop(nodes->node[i]);
+        free(nodes->node[i]);
+    }
+    free(nodes->node);
+    free(nodes);
+}
+
+/* "MOVED 3999 127.0.0.1:6381", and the same with ASK. An empty host: the one that was
+ * asked. */
+static bool take_address(const char *text, const struct node *from, struct address *to) {
+    const char *at = strrchr(text, ' '), *colon = strrchr(text, ':');
+    if (!at || !colon || colon < at) return false;
+    size_t length = (size_t)(colon - at - 1);
+    *to = from->at;
+    if (length >= sizeof(to->host)) return false;
+    if (length) snprintf(to->host, sizeof(to->host), "%.*s", (int)length, at + 1);
+    to->port = atoi(colon + 1);
+    return to->port > 0;
+}
+
+static bool begins(const char *text, const char *word) {
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+enum redirection nodes_redirection(const redisReply *error, const struct node *from,
+                                   struct address *to) {
+    static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
+                                        "MASTERDOWN ", "READONLY ",    "BUSY "};
+    if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
+        return REDIRECT_MOVED;
+    if (begins(error->str, "ASK ") && take_address(error->str, from, to)) return REDIRECT_ASK;
+    for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+        if (begins(error->str, later[i])) return REDIRECT_LATER;
+    return REDIRECT_NONE;
+}
+
+redisReply *nodes_ask_node(struct node *node, struct failure *f, size_t n,
+                           const char *const *words) {
+    redisReply *r = redisCommandArgv(node->c, (int)n, (const char **)words, NULL);
+    char text[ADDRESS_TEXT];
+    if (r) return r;
+    fail(f, EXIT_SERVER, "the server at %s is gone: %s", server_show(&node->at, text),
+         node->c->errstr);
+    nodes_drop(node);
+    return NULL;
+}
+
+/* One try at one node. */
+static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
+                            const struct question *q, struct failure *f) {
+    if (!nodes_connect(nodes, node, f)) return NULL;
+    if (asking) {
+        static const char *const words[] = {"ASKING"};
+        redisReply *r = nodes_ask_node(node, f, 1, words);
+        if (!r) return NULL;
+        freeReplyObject(r);
+    }
+    redisReply *r = redisCommandArgv(node->c, (int)q->n, q->words, q->lengths);
+    if (r) return r;
+    char text[ADDRESS_TEXT];
+    fail(f, EXIT_SERVER, "the server at %s is gone: %s", server_show(&node->at, text),
+         node->c->errstr);
+    nodes_drop(node);
+    return NULL;
+}
+
+static struct node *node_of(struct nodes *nodes, const struct question *q) {
+    unsigned slot = q->key ? split_slot(q->key, strlen(q->key)) : 0;
+    struct node *node = nodes->owner[slot];
+    return node || q->key ? node : nodes->node[0];
+}
+
+/* Wrong: the address may be known from what was just said, so it is taken down. */
+static void move(struct nodes *nodes, const struct question *q, const struct address *to) {
+    nodes->owner[split_slot(q->key, strlen(q->key))] = nodes_at(nodes, to);
+}
+
+redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f) {
+    int64_t until = interrupt_clock() + nodes->settings->timeout;
+    struct node *node = node_of(nodes, q);
+    bool asking = false;
+    fail(f, EXIT_SERVER, "nobody serves the slot of %s: is the cluster complete?",
+         q->key ? q->key : "the filter");
+    for (;;) {
+        bool connected = node && (node->c || nodes_connect(nodes, node, f));
+        redisReply *r = connected ? ask_once(nodes, node, asking, q, f) : NULL;
+        if (connected && !r && q->once) return NULL;
+        struct address to;
+        enum redirection where = r && r->type == REDIS_REPLY_ERROR
+                                     ? nodes_redirection(r, node, &to)
+                                     : REDIRECT_NONE;
+        if (r && (where == REDIRECT_NONE || interrupt_clock() >= until)) return r;
+        if (interrupt_clock() >= until) return NULL;
+        freeReplyObject(r);
+        asking = where == REDIRECT_ASK;
+        if (where == REDIRECT_MOVED && q->key) move(nodes, q, &to);
+        if (where == REDIRECT_ASK) {
+            node = nodes_at(nodes, &to);
+            continue;
+        }
+        if (where != REDIRECT_MOVED) {
+            if (!interrupt_sleep(AGAIN_MS, f)) return NULL;
+            struct failure ignored;
+            nodes_refresh(nodes, &ignored);
+        }
+        node = node_of(nodes, q);
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodes.h - whoever has the keys: the masters of a cluster, or the one server.
+ *
+ *     owner[slot] --> struct node       without a cluster there is one node, for all slots
+ *                     +---------+
+ *                     | at      |       a node stays in the list, at its place, for as long
+ *                     | c       |       as the run lasts; c is NULL while it is away
+ *                     +---------+
+ *
+ * nodes_call() asks one question, and follows the key to wherever it is: redirections,
+ * fail-overs, restarts. It gives up after --timeout without an answer. */
+#ifndef CLIENT_NODES_H
+#define CLIENT_NODES_H
+
+#include "server.h"
+#include "split.h"
+
+struct node {
+    struct address at;
+    redisContext *c;
+};
+
+struct nodes {
+    const struct settings *settings;
+    struct node **node;
+    size_t n;
+    struct node *owner[SPLIT_SLOTS]; /* NULL: nobody serves it */
+};
+
+/* Connects to all masters. */
+struct nodes *nodes_open(const struct settings *s, struct failure *f);
+void nodes_close(struct nodes *nodes);
+
+/* Asks anew who has what, and connects to whoever is new. */
+bool nodes_refresh(struct nodes *nodes, struct failure *f);
+
+/* The node at an address, made if need be, not connected by this. */
+struct node *nodes_at(struct nodes *nodes, const struct address *at);
+
+/* Connects if it is not connected. */
+bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f);
+void nodes_drop(struct node *node);
+
+/* What an error reply says about where to ask. */
+enum redirection {
+    REDIRECT_NONE,  /* the error is an answer */
+    REDIRECT_MOVED, /* *to has the slot */
+    REDIRECT_ASK,   /* *to has the key, after ASKING */
+    REDIRECT_LATER  /* loading, failing over, migrating: the same again in a moment */
+};
+enum redirection nodes_redirection(const redisReply *error, const struct node *from,
+                                   struct address *to);
+
+/* The words of a question. */
+struct question {
+    size_t n;
+    const char **words;
+    const size_t *lengths; /* NULL: they end with NUL */
+    const char *key;       /* NULL: asks the first node */
+    bool once; /* not sent again if the connection broke after it was sent: the failure's
+                  code is then EXIT_SERVER, and whether it was carried out isn't known */
+};
+
+/* The reply, an error reply too; freeReplyObject() it. NULL: nobody answers. */
+redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f);
+
+/* The same on one node that must be connected, without a second try. */
+redisReply *nodes_ask_node(struct node *node, struct failure *f, size_t n,
+                           const char *const *words);
+
+#endif

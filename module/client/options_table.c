@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options_table.c - every subcommand and every option, with its default: see options.h. */
+#include "options.h"
+
+#include "run.h"
+
+const struct subcommand subcommands[] = {
+    {"plan", FOR_PLAN, "CAPACITY [ERROR]", 1, 2, "what a filter of that size will cost",
+     "Computes, without a server, what a filter for CAPACITY items with the error rate ERROR "
+     "(0.001) takes: memory, bits for an item, memory reads for a question, what it costs if "
+     "it has to grow, and what filters of other kinds would take.",
+     run_plan},
+    {"fill", FOR_FILL, "FILTER", 1, 1, "fills or rebuilds a filter, under traffic",
+     "Reads all items from a file, a pipe or PostgreSQL into a new generation of FILTER, "
+     "checks it, and commits it: the filter then answers `absent` for what is not in it. "
+     "Until then the old generation answers, and what is added goes to both. If anything "
+     "goes wrong, nothing has changed.",
+     run_fill},
+    {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX, "every filter of a server or cluster",
+     "Lists filters: their state, why they answer `unknown`, how full they are, how often "
+     "they err, what they take, and what to do about it.",
+     run_list},
+    {"watch", FOR_WATCH, "[FILTER ...]", 0, OPERANDS_MAX, "the same, live, with rates",
+     "Shows filters and what they answer, each second, until Ctrl-C.", run_watch},
+    {"metrics", FOR_METRICS, "[FILTER ...]", 0, OPERANDS_MAX, "numbers for Prometheus",
+     "Serves the numbers of a server or cluster and of its filters as text that Prometheus "
+     "reads, at /metrics on a loopback port; or prints them once.",
+     run_metrics},
+    {"parts", FOR_PARTS, "PARTS [ITEM ...]", 1, OPERANDS_MAX, "the tags of a filter in parts",
+     "Prints the tags of a filter that is split into PARTS keys over a cluster; with ITEMs, "
+     "the part and the tag of each.",
+     run_parts},
+    {"help", FOR_HELP, "[SUBCOMMAND]", 0, 1, "help for a subcommand, as --help does",
+     "Prints help; or the manual page, or the completion of a shell, as files.", run_help},
+    {NULL, 0, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+#define AT(field) offsetof(struct settings, field)
+#define SOURCE    FOR_FILL
+#define FILTERS   (FOR_LIST | FOR_WATCH | FOR_METRICS)
+
+const struct option options[] = {
+    /* the source of items */
+    {"from", 'f', "FILE", OPTION_TEXT, AT(from), SOURCE, NULL,
+     "a file with an item on each line; - is the standard input"},
+    {"null", '0', NULL, OPTION_FLAG, AT(null), SOURCE, NULL,
+     "items in the file end with a NUL byte instead of a newline"},
+    {"csv", 0, "COLUMN", OPTION_COUNT, AT(csv), SOURCE, NULL,
+     "the file is CSV; the items are in that column, counted from 1"},
+    {"pg", 0, "CONNINFO", OPTION_SECRET, AT(pg), SOURCE, NULL,
+     "reads items from PostgreSQL: a connection string or URI, as psql takes"},
+    {"query", 'q', "SQL", OPTION_TEXT, AT(query), SOURCE, NULL,
+     "a query with one column: the items"},
+    {"table", 't', "TABLE", OPTION_TEXT, AT(table), SOURCE, NULL,
+     "reads a table, in chunks by its key where the column has a unique index"},
+    {"column", 0, "COLUMN", OPTION_TEXT, AT(column), SOURCE, "id", "the table's column"},
+    {"standby", 0, NULL, OPTION_FLAG, AT(standby), SOURCE, NULL,
+     "accepts a PostgreSQL standby, which may lack committed rows"},
+    {"item", 'i', "TEMPLATE", OPTION_TEXT, AT(item), SOURCE, "{}",
+     "what an item is made of: user:{} puts user: before each"},
+    {"binary", 0, NULL, OPTION_FLAG, AT(binary), SOURCE, NULL,
+     "accepts empty items and items with control characters"},
+    {"empty", 0, NULL, OPTION_FLAG, AT(empty), SOURCE, NULL,
+     "accepts a source without items; everything is then absent"},
+    {"expect", 0, "ITEM", OPTION_TEXTS, AT(expect), SOURCE, NULL,
+     "an item as the application asks for it, which must be there before the commit; may be "
+     "given several times"},
+
+    /* the filter that is made */
+    {"capacity", 0, "ITEMS", OPTION_COUNT, AT(capacity), SOURCE, NULL,
+     "how many items it should hold; if left out, those of the source and a fifth more"},
+    {"error", 'e', "RATE", OPTION_RATE, AT(error), SOURCE, NULL,
+     "its error rate; if left out, that of the old generation, or the server's setting"},
+    {"kind", 0, "KIND", OPTION_TEXT, AT(kind), SOURCE, NULL,
+     "its kind; a filter of another product's kind is rebuilt only if this says into which"},
+    {"parts", 0, "PARTS", OPTION_COUNT, AT(parts), SOURCE | FOR_PLAN, NULL,
+     "the filter is split into that many keys: see bulwark parts"},
+
+    /* how it is filled */
+    {"settle", 0, "TIME", OPTION_TIME, AT(settle), SOURCE, "5s",
+     "waits that long between START and the first read: the longest request of a writer"},
+    {"stale", 0, "TIME", OPTION_TIME, AT(stale), SOURCE, "10m",
+     "takes the place of a rebuild that has had no LOAD for that long, and waits for that"},
+    {"lease", 0, "TIME", OPTION_TIME, AT(lease), SOURCE, NULL,
+     "commits with a lease: the filter answers `absent` for that long"},
+    {"batch", 0, "ITEMS", OPTION_COUNT, AT(batch), SOURCE, "1000", "items in a LOAD"},
+    {"window", 0, "BATCHES", OPTION_COUNT, AT(window), SOURCE, "64",
+     "batches on their way to a node at a time"},
+    {"dry-run", 0, NULL, OPTION_FLAG, AT(dry_run), SOURCE, NULL,
+     "looks at source and server, says what would be done, and does nothing"},
+
+    /* which filters, and how they are shown */
+    {"match", 0, "PATTERN", OPTION_TEXT, AT(match), FILTERS, NULL,
+     "only filters whose key matches, as in SCAN"},
+    {"each-part", 0, NULL, OPTION_FLAG, AT(each_part), FILTERS, NULL,
+     "parts of a filter one by one, not added up"},
+    {"interval", 0, "TIME", OPTION_TIME, AT(interval), FOR_WATCH, "1s", "between two looks"},
+    {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL, "ends after so many looks"},
+    {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
+     "where it listens"},
+    {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
+    {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH, NULL,
+     "prints JSON, an object on each line"},
+    {"format", 0, "FORMAT", OPTION_TEXT, AT(format), FOR_PARTS, "text",
+     "text, json, python or javascript"},
+
+    /* the server */
+    {"host", 'h', "HOST", OPTION_TEXT, AT(host), FOR_SERVER, "127.0.0.1", "the server"},
+    {"port", 'p', "PORT", OPTION_COUNT, AT(port), FOR_SERVER, "6379", "its port"},
+    {"socket", 's', "PATH", OPTION_TEXT, AT(socket), FOR_SERVER, NULL,
+     "its unix socket, instead of host and port"},
+    {"uri", 'u', "URI", OPTION_SECRET, AT(uri), FOR_SERVER, NULL,
+     "all of it: redis://user:password@host:port/database, rediss:// with TLS"},
+    {"database", 'n', "NUMBER", OPTION_COUNT, AT(database), FOR_SERVER, NULL,
+     "the number of the database"},
+    {"user", 0, "NAME", OPTION_TEXT, AT(user), FOR_SERVER, NULL, "the ACL user"},
+    {"pass", 'a', "PASSWORD", OPTION_SECRET, AT(pass), FOR_SERVER, NULL,
+     "the password; better in the variable REDISCLI_AUTH, or in a file"},
+    {"pass-file", 0, "FILE", OPTION_TEXT, AT(pass_file), FOR_SERVER, NULL,
+     "a file whose first line is the password"},
+    {"askpass", 0, NULL, OPTION_FLAG, AT(askpass), FOR_SERVER, NULL,
+     "asks for the password at the terminal"},
+    {"tls", 0, NULL, OPTION_FLAG, AT(tls), FOR_SERVER, NULL, "speaks TLS"},
+    {"cacert", 0, "FILE", OPTION_TEXT, AT(cacert), FOR_SERVER, NULL,
+     "the certificate authority that the server must have; otherwise the machine's"},
+    {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL, "this client's certificate"},
+    {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "and its private key"},
+    {"sni", 0, "NAME", OPTION_TEXT, AT(sni), FOR_SERVER, NULL,
+     "the server's name, if it is not the host"},
+    {"insecure", 0, NULL, OPTION_FLAG, AT(insecure), FOR_SERVER, NULL,
+     "believes any certificate"},
+    {"cluster", 'c', NULL, OPTION_FLAG, AT(cluster), FOR_SERVER, NULL,
+     "the server is a node of a cluster: all of them are asked"},
+    {"sentinel", 0, "HOST:PORT,...", OPTION_TEXT, AT(sentinel), FOR_SERVER, NULL,
+     "asks these sentinels for the server"},
+    {"master", 0, "NAME", OPTION_TEXT, AT(master), FOR_SERVER, "mymaster",
+     "its name among the sentinels"},
+    {"timeout", 0, "TIME", OPTION_TIME, AT(timeout), FOR_SERVER, "30s",
+     "how long to wait for a server that is away"},
+    {NULL, 0, NULL, OPTION_FLAG, 0, 0, NULL, NULL},
+};

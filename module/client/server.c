@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server.c - see server.h. */
+#include "server.h"
+
+#include <hiredis/hiredis_ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "server_auth.h"
+
+/* A server that is there accepts within this, or is counted as away. */
+#define CONNECT_MS 5000
+
+static redisSSLContext *tls; /* one for all connections, made by the first */
+
+const char *server_show(const struct address *at, char *out) {
+    if (at->port == 0) snprintf(out, ADDRESS_TEXT, "%s", at->host);
+    else if (strchr(at->host, ':')) snprintf(out, ADDRESS_TEXT, "[%s]:%d", at->host, at->port);
+    else snprintf(out, ADDRESS_TEXT, "%s:%d", at->host, at->port);
+    return out;
+}
+
+static struct timeval timeval_of(int64_t ms) {
+    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+}
+
+static bool start_tls(const struct settings *s, const struct address *at, redisContext *c,
+                      struct failure *f) {
+    const struct login *login = server_login();
+    if (!login->tls) return true;
+    redisSSLContextError error = REDIS_SSL_CTX_NONE;
+    if (!tls) {
+        redisInitOpenSSL();
+        redisSSLOptions o = {
+            .cacert_filename = s->cacert,
+            .capath = s->cacert ? NULL : "/etc/ssl/certs",
+            .cert_filename = s->cert,
+            .private_key_filename = s->key,
+            .server_name = s->sni ? s->sni : at->port ? at->host : NULL,
+            .verify_mode = s->insecure ? REDIS_SSL_VERIFY_NONE : REDIS_SSL_VERIFY_PEER,
+        };
+        tls = redisCreateSSLContextWithOptions(&o, &error);
+        if (!tls)
+            return fail(f, EXIT_USAGE, "TLS can't begin: %s; look at --cacert, --cert and --key",
+                        redisSSLContextGetError(error));
+    }
+    if (redisInitiateSSLWithContext(c, tls) == REDIS_OK) return true;
+    return fail(f, EXIT_SERVER, "no TLS with this server: %s", c->errstr);
+}
+
+/* Sends it and wants OK. */
+static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
+    redisReply *reply = redisCommandArgv(c, n, words, NULL);
+    if (!reply) return fail(f, EXIT_SERVER, "the connection broke: %s", c->errstr);
+    bool refused = reply->type == REDIS_REPLY_ERROR;
+    if (refused) fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], reply->str);
+    freeReplyObject(reply);
+    return !refused;
+}
+
+static bool log_in(redisContext *c, struct failure *f) {
+    const struct login *login = server_login();
+    if (login->pass) {
+        const char *with_user[] = {"AUTH", login->user, login->pass};
+        const char *without[] = {"AUTH", login->pass};
+        if (!want_ok(c, f, login->user ? 3 : 2, login->user ? with_user : without)) return false;
+    }
+    if (login->database) {
+        char number[24];
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)login->database);
+        const char *words[] = {"SELECT", number};
+        if (!want_ok(c, f, 2, words)) return false;
+    }
+    return true;
+}
+
+/* Without TLS and login, for sentinels too. */
+static redisContext *open_plain(const struct settings *s, const struct address *at,
+                                struct failure *f) {
+    struct timeval connect = timeval_of(s->timeout < CONNECT_MS ? s->timeout : CONNECT_MS);
+    struct timeval answer = timeval_of(s->timeout);
+    redisOptions o = {.connect_timeout = &connect, .command_timeout = &answer};
+    if (at->port) REDIS_OPTIONS_SET_TCP(&o, at->host, at->port);
+    else REDIS_OPTIONS_SET_UNIX(&o, at->host);
+    redisContext *c = redisConnectWithOptions(&o);
+    if (c && !c->err) return c;
+    char text[ADDRESS_TEXT];
+    fail(f, EXIT_SERVER, "can't reach the server at %s: %s", server_show(at, text),
+         c ? c->errstr : "no memory");
+    redisFree(c);
+    return NULL;
+}
+
+redisContext *server_connect(const struct settings *s, const struct address *at,
+                             struct failure *f) {
+    redisContext *c = open_plain(s, at, f);
+    if (c && start_tls(s, at, c, f) && log_in(c, f)) {
+        if (at->port) redisEnableKeepAlive(c);
+        return c;
+    }
+    redisFree(c);
+    return NULL;
+}
+
+/* What one sentinel says. */
+static bool ask_sentinel(const struct settings *s, const struct address *sentinel,
+                         struct address *out, struct failure *f) {
+    redisContext *c = open_plain(s, sentinel, f);
+    if (!c) return false;
+    char text[ADDRESS_TEXT];
+    server_show(sentinel, text);
+    redisReply *r = redisCommand(c, "SENTINEL get-master-addr-by-name %s", s->master);
+    bool known = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[0]->str &&
+                 r->element[1]->str;
+    if (known) {
+        snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
+        out->port = atoi(r->element[1]->str);
+    } else if (r && r->type == REDIS_REPLY_ERROR) {
+        fail(f, EXIT_SERVER, "the sentinel at %s says: %s", text, r->str);
+    } else {
+        fail(f, EXIT_SERVER, "the sentinel at %s knows no master '%s': see --master", text,
+             s->master);
+    }
+    freeReplyObject(r);
+    redisFree(c);
+    return known;
+}
+
+bool server_find(const struct settings *s, struct address *out, struct failure *f) {
+    if (!s->sentinel) {
+        *out = server_login()->at;
+        return true;
+    }
+    for (const char *at = s->sentinel; *at;) {
+        size_t length = strcspn(at, ",");
+        struct address sentinel;
+        if (!server_parse(at, length, 26379, &sentinel))
+            return fail(f, EXIT_USAGE, "--sentinel wants HOST:PORT,HOST:PORT, not '%s'",
+                        s->sentinel);
+        if (ask_sentinel(s, &sentinel, out, f)) return true;
+        at += length;
+        at += *at == ',';
+    }
+    return false;
+}

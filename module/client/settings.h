@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings.h - what the command line says. One struct for all subcommands; options.c has
+ * the table that fills it, with every default, and says which subcommand takes what. */
+#ifndef CLIENT_SETTINGS_H
+#define CLIENT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an option that may be given several times has gathered. */
+struct texts {
+    const char **at;
+    size_t n;
+};
+
+#define OPERANDS_MAX 4
+
+struct settings {
+    const char *operands[OPERANDS_MAX];
+    size_t noperands;
+
+    /* the server: server.h, nodes.h */
+    const char *host, *socket, *uri;
+    uint64_t port, database;
+    const char *user, *pass, *pass_file;
+    bool askpass;
+    bool tls, insecure;
+    const char *cacert, *cert, *key, *sni;
+    bool cluster;
+    const char *sentinel, *master;
+    int64_t timeout; /* ms */
+
+    /* a filter */
+    uint64_t parts; /* 0: the filter is one key */
+    const char *error;
+    uint64_t capacity; /* 0: not given */
+
+    /* what is printed */
+    bool json;
+
+    /* fill */
+    const char *from;
+    bool null;
+    uint64_t csv; /* the column, from 1; 0: lines */
+    const char *pg, *query, *table, *column;
+    const char *item;
+    bool binary, empty, standby, dry_run;
+    const char *kind;
+    int64_t settle, stale, lease; /* ms; lease 0: none */
+    uint64_t batch, window;
+    struct texts expect;
+
+    /* list, watch, metrics */
+    const char *match;
+    bool each_part;
+    int64_t interval; /* ms */
+    uint64_t count;   /* of screens; 0: for ever */
+    const char *listen;
+    bool once;
+
+    /* parts */
+    const char *format;
+};
+
+#endif

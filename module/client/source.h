@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source.h - where a fill's items come from: a file, a pipe, or PostgreSQL.
+ *
+ *     source_open()          looks at it: is it there, may it be read, how many items
+ *     source_begin()         from here on it is read, from the beginning; again for another pass
+ *       source_next()        SOURCE_ITEM, SOURCE_ITEM, ..., SOURCE_EMPTY: nothing is buffered
+ *       poll(source_fd())    until there is more, beside what else there is to wait for
+ *       source_receive()     takes what has come, without waiting
+ *       source_next()        ..., SOURCE_END
+ *     source_close()
+ *
+ * An item that next() gives is as the source has it (before --item): a row's value, a line
+ * without its end. It is valid until the next call.
+ *
+ * Each kind of source is a table of functions over a struct that begins with struct source;
+ * source.c only chooses. */
+#ifndef CLIENT_SOURCE_H
+#define CLIENT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fail.h"
+#include "settings.h"
+
+enum source_answer {
+    SOURCE_ITEM,
+    SOURCE_EMPTY, /* call source_receive() when there is something to read */
+    SOURCE_END,
+    SOURCE_FAILED
+};
+
+struct source_item {
+    const char *text;
+    size_t length;
+    uint64_t row; /* its line or row, from 1: for messages */
+};
+
+struct source;
+
+struct source_kind {
+    enum source_answer (*next)(struct source *s, struct source_item *out, struct failure *f);
+    /* Reads once what is there; at most the room of its buffer. */
+    bool (*receive)(struct source *s, struct failure *f);
+    /* -1: there is always something to read (a regular file). */
+    int (*fd)(const struct source *s);
+    bool (*begin)(struct source *s, struct failure *f);
+    void (*close)(struct source *s);
+    /* For databases, after START: *waits is set to a sentence while transactions are under
+     * way that may have begun before `mark` was taken; empty when there are none. NULL: it
+     * has no transactions. */
+    bool (*mark)(struct source *s, struct failure *f);
+    bool (*settled)(struct source *s, char *waits, size_t room, struct failure *f);
+};
+
+struct source {
+    const struct source_kind *kind;
+    bool repeats;   /* begin() may be called again */
+    bool estimated; /* the count is a guess */
+    uint64_t count; /* items, as far as is known; 0: not known, or none */
+    char name[256]; /* for messages: "ids.txt", "the table users" */
+};
+
+/* By --from, --csv, --pg, --query, --table, --column; refuses what contradicts itself. NULL
+ * after a failure. */
+struct source *source_open(const struct settings *s, struct failure *f);
+
+static inline enum source_answer source_next(struct source *s, struct source_item *out,
+                                             struct failure *f) {
+    return s->kind->next(s, out, f);
+}
+
+void source_close(struct source *s);
+
+/* The kinds' own: source_file.c, postgres.c (or postgres_missing.c). */
+struct source *source_file_open(const struct settings *s, struct failure *f);
+struct source *postgres_open(const struct settings *s, struct failure *f);
+
+#endif
