@@ -24,10 +24,10 @@ check() { # fact, then a command that prints what is wrong
 # replaced by it.
 exported() { nm -D --defined-only bulwark.so | grep -v ' T RedisModule_OnLoad$'; }
 without_licence() {
-    { sources; find Makefile .clang-tidy deps tests .ci -type f \( -name '*.sh' -o -name '*.mk' -o -path .ci/run -o -name Makefile -o -name .clang-tidy \); } |
+    { sources; find Makefile .clang-tidy module deps tests .ci -type f \( -name '*.sh' -o -name '*.mk' -o -path .ci/run -o -name Makefile -o -name .clang-tidy \); } |
         xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause'
 }
-shell_errors() { find deps tests .ci -name '*.sh' -exec sh -n {} \; ; }
+shell_errors() { find module deps tests .ci -name '*.sh' -exec sh -n {} \; ; }
 misformatted() { sources | xargs build/deps/clang/clang-format --dry-run -Werror 2>&1 | grep error; }
 accepted_32_bits() {
     echo '#include "module/core/bytes.h"' |

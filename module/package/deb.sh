@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 built=$1
 
 upstream=$(sed -n 's/.*BULWARK_VERSION "\(.*\)".*/\1/p' module/version.h)
-version=$(echo "$upstream" | sed 's/-/~/')-1
+version=$(echo "$upstream" | sed 's/-/~/')
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y module/version.h)}
 export SOURCE_DATE_EPOCH
 
@@ -37,11 +37,11 @@ documents() {
     shift
     mkdir -p "$docs"
     cat LICENSE "$@" >"$docs/copyright"
-    gzip -9n <module/manual/changes.md >"$docs/changelog.gz"
-    gzip -9n >"$docs/changelog.Debian.gz" <<-END
+    cp module/manual/changes.md "$docs/"
+    gzip -9n >"$docs/changelog.gz" <<-END
 	bulwark ($version) unstable; urgency=medium
 
-	  * Version $upstream. What is new: changelog.gz.
+	  * Version $upstream. What is new: changes.md.
 
 	 -- $MAINTAINER  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 	END
@@ -79,8 +79,6 @@ new_root
 DESTDIR=$root PREFIX=/usr module/package/install.sh install module "$built/bulwark.so" >/dev/null
 documents bulwark-module
 cp module/package/README.Debian "$root/usr/share/doc/bulwark-module/"
-mkdir -p "$root/usr/share/lintian/overrides"
-cp module/package/bulwark-module.overrides "$root/usr/share/lintian/overrides/bulwark-module"
 package bulwark-module "$root/usr/lib/redis/modules/bulwark.so"
 
 new_root

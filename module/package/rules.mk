@@ -3,7 +3,7 @@
 
 PREFIX ?= /usr
 DESTDIR ?=
-MAINTAINER ?= The Bulwark authors <bulwark@localhost>
+MAINTAINER ?= The Bulwark authors <bulwark@example.org>
 installed := $B/installed/bulwark
 installer = @DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" module/package/install.sh
 
@@ -34,5 +34,5 @@ deb:
 	    build/package/bulwark.so build/package/bulwark build/package/installed/bulwark
 	@MAINTAINER="$(MAINTAINER)" module/package/deb.sh build/package
 
-package-test: deb
-	@tests/package/run.sh build/package/*.deb
+package-test: $(MODULE) $(PROGRAM) $(installed)
+	@tests/package/run.sh

@@ -13,13 +13,7 @@ shift
 arguments=$*
 user=root entrypoint=
 
-inside() {
-    # shellcheck disable=SC2016
-    unshare --mount --pid --fork --kill-child sh -c 'root=$1; shift
-        mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" &&
-        exec env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
-            DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"' sh "$root" "$@"
-}
+inside() { "${0%/*}/inside.sh" "$root" "$@"; }
 
 # with_values TEXT: ${NAME} replaced.
 with_values() {
