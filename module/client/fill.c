@@ -74,7 +74,8 @@ static bool choose_capacity(struct fill *fill, struct failure *f) {
     const struct source *source = fill->source;
     fill->capacity = fill->s->capacity ? fill->s->capacity : with_room(source->count);
     if (fill->s->capacity || source->count || source->repeats) return true;
-    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity", source->name);
+    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity",
+                source->name);
 }
 
 /* Items are spread over parts at random: the fullest of them gets a few sigmas more than its
@@ -82,7 +83,8 @@ static bool choose_capacity(struct fill *fill, struct failure *f) {
 static uint64_t part_capacity(const struct fill *fill) {
     uint64_t share = fill->capacity / fill->parts.n + 1, root = 1;
     if (fill->parts.n == 1) return fill->capacity;
-    while (root * root < share) root++;
+    while (root * root < share)
+        root++;
     return share + 4 * root;
 }
 
@@ -93,16 +95,18 @@ static bool look(struct fill *fill, struct failure *f) {
     if (!fill->source || !choose_capacity(fill, f)) return false;
     if (!fill->source->count && fill->source->repeats && !fill->source->estimated &&
         !fill->s->empty)
-        return fail(f, EXIT_SOURCE,
-                    "%s has no items: everything would be absent; if that is right, say --empty",
-                    fill->source->name);
+        return fail(
+            f, EXIT_SOURCE,
+            "%s has no items: everything would be absent; if that is right, say --empty",
+            fill->source->name);
     fill->nodes = nodes_open(fill->s, f);
     if (!fill->nodes) return false;
     part_make(&fill->parts, fill->filter, (uint32_t)fill->s->parts);
     for (uint32_t i = 0; i < fill->parts.n; i++)
         if (!rebuild_look(fill->nodes, &fill->parts.part[i], fill->s, f)) return false;
     fill->loader = loader_new(fill->nodes, &fill->parts);
-    fill->made = fail_alloc(ITEM_BYTES_MAX + fill->item.before_length + fill->item.after_length);
+    fill->made =
+        fail_alloc(ITEM_BYTES_MAX + fill->item.before_length + fill->item.after_length);
     return true;
 }
 
@@ -157,7 +161,8 @@ static void take_value(struct fill *fill, const struct source_item *value) {
 
 static uint32_t count_parts(const struct fill *fill, int state) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < fill->parts.n; i++) n += fill->parts.part[i].state == (unsigned)state;
+    for (uint32_t i = 0; i < fill->parts.n; i++)
+        n += fill->parts.part[i].state == (unsigned)state;
     return n;
 }
 
@@ -194,7 +199,8 @@ static bool read_source(struct fill *fill, struct failure *f) {
         if (answer == SOURCE_FAILED) return false;
         if (answer == SOURCE_END) return true;
         if (interrupt_came()) return interrupt_fail(f);
-        bool good = answer == SOURCE_EMPTY ? receive(fill, &idle_since, f) : turn(fill, -1, f);
+        bool good =
+            answer == SOURCE_EMPTY ? receive(fill, &idle_since, f) : turn(fill, -1, f);
         if (!good) return false;
     }
     return true;
@@ -207,7 +213,8 @@ static bool load(struct fill *fill, struct failure *f) {
     progress_begin(&fill->progress, !fill->s->json, fill->source->count);
     bool good = read_source(fill, f);
     if (good) loader_flush(fill->loader);
-    while (good && !loader_is_done(fill->loader)) good = turn(fill, -1, f);
+    while (good && !loader_is_done(fill->loader))
+        good = turn(fill, -1, f);
     progress_clear(&fill->progress);
     return good;
 }
@@ -218,9 +225,10 @@ static bool judge(struct fill *fill, struct failure *f) {
                     "%llu values of %s can't be items: mend them, or see --binary",
                     (unsigned long long)fill->item.bad, fill->source->name);
     if (fill->read == 0 && !fill->s->empty)
-        return fail(f, EXIT_SOURCE,
-                    "%s has no items: everything would be absent; if that is right, say --empty",
-                    fill->source->name);
+        return fail(
+            f, EXIT_SOURCE,
+            "%s has no items: everything would be absent; if that is right, say --empty",
+            fill->source->name);
     return true;
 }
 
@@ -244,7 +252,8 @@ static bool commit_all(struct fill *fill, struct failure *f) {
     for (uint32_t i = 0; i < fill->parts.n; i++) {
         struct part *p = &fill->parts.part[i];
         if (interrupt_came()) return interrupt_fail(f);
-        if (p->state == PART_OPEN && !rebuild_commit(fill->nodes, p, fill->s, f)) return false;
+        if (p->state == PART_OPEN && !rebuild_commit(fill->nodes, p, fill->s, f))
+            return false;
     }
     return true;
 }
@@ -268,18 +277,21 @@ static bool may_pass_again(struct fill *fill, struct failure *f) {
     uint32_t lost = count_parts(fill, PART_LOST);
     if (lost == 0) return true;
     if (!fill->source->repeats)
-        return fail(f, EXIT_SERVER,
-                    "the server restarted or failed over and lost the rebuild, and %s can't be "
-                    "read again: run this once more",
-                    fill->source->name);
+        return fail(
+            f, EXIT_SERVER,
+            "the server restarted or failed over and lost the rebuild, and %s can't be "
+            "read again: run this once more",
+            fill->source->name);
     if (fill->passes >= PASSES_MAX)
-        return fail(f, EXIT_SERVER,
-                    "the rebuild was lost %u times: look at the server, then run this once more",
-                    fill->passes);
-    fprintf(stderr,
-            "%s: the server restarted, failed over or was told BF.LOADING, which interrupts a "
-            "rebuild: begins again (%u of %u keys)\n",
-            fill->filter, lost, fill->parts.n);
+        return fail(
+            f, EXIT_SERVER,
+            "the rebuild was lost %u times: look at the server, then run this once more",
+            fill->passes);
+    fprintf(
+        stderr,
+        "%s: the server restarted, failed over or was told BF.LOADING, which interrupts a "
+        "rebuild: begins again (%u of %u keys)\n",
+        fill->filter, lost, fill->parts.n);
     return interrupt_sleep(500, f);
 }
 
@@ -308,7 +320,8 @@ static void report_json(const struct fill *fill, double seconds) {
 }
 
 static void report(const struct fill *fill) {
-    char items[NUMBERS_TEXT], rate[NUMBERS_TEXT], capacity[NUMBERS_TEXT], time[NUMBERS_TEXT];
+    char items[NUMBERS_TEXT], rate[NUMBERS_TEXT], capacity[NUMBERS_TEXT],
+        time[NUMBERS_TEXT];
     const struct loader_numbers *n = loader_numbers(fill->loader);
     int64_t ms = interrupt_clock() - fill->began;
     if (fill->s->json) {
@@ -316,8 +329,8 @@ static void report(const struct fill *fill) {
         return;
     }
     double per_second = ms ? (double)fill->read * 1000 / (double)ms : 0;
-    printf("%s is ready: %s items in %s (%s/s, settling included), room for %s\n", fill->filter,
-           numbers_show_count(items, fill->read), numbers_show_time(time, ms),
+    printf("%s is ready: %s items in %s (%s/s, settling included), room for %s\n",
+           fill->filter, numbers_show_count(items, fill->read), numbers_show_time(time, ms),
            numbers_show_count(rate, (uint64_t)per_second),
            numbers_show_count(capacity, fill->capacity));
     if (n->sent_again || n->redirections || fill->passes > 1)
@@ -325,7 +338,8 @@ static void report(const struct fill *fill) {
                (unsigned long long)n->sent_again, (unsigned long long)n->redirections,
                fill->passes);
     if (fill->read > fill->capacity)
-        printf("more items than --capacity: the filter has grown, and asks in more places; take "
+        printf("more items than --capacity: the filter has grown, and asks in more places; "
+               "take "
                "%llu next time\n",
                (unsigned long long)with_room(fill->read));
 }
@@ -341,18 +355,20 @@ static void undo(struct fill *fill, struct failure *f) {
     uint32_t left = count_parts(fill, PART_OPEN);
     size_t at = strlen(f->text);
     if (left > 0)
-        snprintf(f->text + at, sizeof(f->text) - at,
-                 "; %u rebuilds that were begun could not be undone: the next run does, after "
-                 "--stale",
-                 left);
+        snprintf(
+            f->text + at, sizeof(f->text) - at,
+            "; %u rebuilds that were begun could not be undone: the next run does, after "
+            "--stale",
+            left);
     else if (done > 0)
-        snprintf(f->text + at, sizeof(f->text) - at, "; %u of %u keys are filled and ready", done,
-                 fill->parts.n);
+        snprintf(f->text + at, sizeof(f->text) - at, "; %u of %u keys are filled and ready",
+                 done, fill->parts.n);
     fill->nodes->settings = fill->s;
 }
 
 static void say_what_would_be_done(const struct fill *fill) {
-    printf("%s: %llu items%s\n", fill->source->name, (unsigned long long)fill->source->count,
+    printf("%s: %llu items%s\n", fill->source->name,
+           (unsigned long long)fill->source->count,
            fill->source->estimated ? ", estimated" : "");
     printf("%s: %u keys, room for %llu items each\n", fill->filter, fill->parts.n,
            (unsigned long long)part_capacity(fill));
@@ -362,11 +378,14 @@ static void say_what_would_be_done(const struct fill *fill) {
 bool run_fill(const struct settings *s, struct failure *f) {
     struct fill fill = {.s = s, .filter = s->operands[0], .began = interrupt_clock()};
     bool good = look(&fill, f);
-    if (good && s->dry_run) say_what_would_be_done(&fill);
+    if (good && s->dry_run)
+        say_what_would_be_done(&fill);
     else if (good) {
         good = fill_all(&fill, f);
-        if (good) report(&fill);
-        else undo(&fill, f);
+        if (good)
+            report(&fill);
+        else
+            undo(&fill, f);
     }
     loader_free(fill.loader);
     if (fill.parts.part) part_free(&fill.parts);

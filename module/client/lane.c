@@ -76,7 +76,8 @@ redisReply *lane_reply(struct lane *lane, struct batch **out) {
     for (;;) {
         void *reply = NULL;
         if (redisGetReplyFromReader(lane->c, &reply) != REDIS_OK || !reply) return NULL;
-        if (lane->n == 0) { /* a reply to nothing: a server that doesn't speak the protocol */
+        if (lane->n ==
+            0) { /* a reply to nothing: a server that doesn't speak the protocol */
             freeReplyObject(reply);
             return NULL;
         }

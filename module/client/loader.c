@@ -14,7 +14,7 @@
 /* A batch ends with this many bytes, however few items that are. */
 #define BATCH_BYTES (256u << 10)
 /* What the words before the items take, but for the key. */
-#define HEAD_BYTES 160
+#define HEAD_BYTES  160
 
 /* Between two tries, when a server says: later. */
 #define AGAIN_MS 50
@@ -32,8 +32,8 @@ struct loader {
     struct pollfd *polled; /* room for all lanes, and one more */
     struct lane **polled_lane;
     struct batch *spare;
-    uint64_t waiting;     /* batches that are not acknowledged */
-    int64_t map_asked;    /* ms */
+    uint64_t waiting;       /* batches that are not acknowledged */
+    int64_t map_asked;      /* ms */
     struct failure trouble; /* why a connection couldn't be made, the last time */
     struct loader_numbers numbers;
 };
@@ -49,8 +49,10 @@ static uint64_t batch_items(const struct settings *s, uint32_t parts) {
 
 static struct batch *batch_take(struct loader *l, struct part *p) {
     struct batch *b = l->spare;
-    if (b) l->spare = b->next;
-    else b = fail_alloc(sizeof(*b));
+    if (b)
+        l->spare = b->next;
+    else
+        b = fail_alloc(sizeof(*b));
     size_t head = HEAD_BYTES + strlen(p->key);
     b->part = p;
     b->next = NULL;
@@ -75,9 +77,11 @@ static void batch_make_room(struct batch *b, size_t more) {
 static char *write_number(char *to, uint64_t n) {
     char digits[20];
     size_t k = 0;
-    do digits[k++] = (char)('0' + n % 10);
+    do
+        digits[k++] = (char)('0' + n % 10);
     while (n /= 10);
-    while (k > 0) *to++ = digits[--k];
+    while (k > 0)
+        *to++ = digits[--k];
     return to;
 }
 
@@ -104,7 +108,8 @@ static void batch_close(struct batch *b) {
     int before = snprintf(head, sizeof(head), "*%u\r\n$10\r\nBF.REBUILD\r\n$%zu\r\n",
                           b->items + 6, strlen(p->key));
     char rest[HEAD_BYTES];
-    int after = snprintf(rest, sizeof(rest), "\r\n$4\r\nLOAD\r\n$%d\r\n%s\r\n$2\r\nAT\r\n$%d\r\n%s\r\n",
+    int after = snprintf(rest, sizeof(rest),
+                         "\r\n$4\r\nLOAD\r\n$%d\r\n%s\r\n$2\r\nAT\r\n$%d\r\n%s\r\n",
                          PART_TOKEN_DIGITS, p->token, digits, at);
     size_t key = strlen(p->key);
     b->start -= (size_t)before + key + (size_t)after;
@@ -132,7 +137,8 @@ static void drop_part(struct loader *l, struct part *p) {
     p->unsent = NULL;
     p->again = false;
     if (p->flying > 0) return;
-    while (p->first) forget_first(l, p);
+    while (p->first)
+        forget_first(l, p);
 }
 
 static void lose(struct loader *l, struct part *p) {
@@ -145,8 +151,10 @@ static void close_open(struct loader *l, struct part *p) {
     if (!b) return;
     p->open = NULL;
     batch_close(b);
-    if (p->last) p->last->next = b;
-    else p->first = b;
+    if (p->last)
+        p->last->next = b;
+    else
+        p->first = b;
     if (p->first == b) p->waits_since = interrupt_clock();
     p->last = b;
     if (!p->unsent) p->unsent = b;
@@ -198,7 +206,8 @@ static void begin_again(struct loader *l, struct part *p) {
     }
     p->again = false;
     p->unsent = p->first;
-    for (struct batch *b = p->first; b; b = b->next) l->numbers.sent_again++;
+    for (struct batch *b = p->first; b; b = b->next)
+        l->numbers.sent_again++;
 }
 
 static void send_part(struct loader *l, struct part *p) {
@@ -249,7 +258,8 @@ static bool take_error(struct loader *l, const struct lane *lane, struct part *p
     }
     p->asking = where == REDIRECT_ASK;
     p->ask_at = to;
-    if (!p->asking) l->nodes->owner[split_slot(p->key, strlen(p->key))] = nodes_at(l->nodes, &to);
+    if (!p->asking)
+        l->nodes->owner[split_slot(p->key, strlen(p->key))] = nodes_at(l->nodes, &to);
     l->numbers.redirections++;
     return true;
 }
@@ -262,8 +272,10 @@ static bool take_reply(struct loader *l, struct lane *lane, struct batch *b,
     if (r->type == REDIS_REPLY_ERROR) return take_error(l, lane, p, r, f);
     if (r->type != REDIS_REPLY_INTEGER)
         return fail(f, EXIT_REFUSED, "LOAD of %s has no count for an answer", p->key);
-    if ((uint64_t)r->integer >= b->at + b->items) acknowledge(l, b);
-    else lose(l, p);
+    if ((uint64_t)r->integer >= b->at + b->items)
+        acknowledge(l, b);
+    else
+        lose(l, p);
     return true;
 }
 
@@ -303,8 +315,10 @@ static bool look_after_late(struct loader *l, struct failure *f) {
         ask_map(l);
         leave_old_node(l, p);
         if (now - p->waits_since < l->settings->timeout) continue;
-        if (l->trouble.code != EXIT_DONE) *f = l->trouble;
-        else fail(f, EXIT_SERVER, "the server doesn't answer");
+        if (l->trouble.code != EXIT_DONE)
+            *f = l->trouble;
+        else
+            fail(f, EXIT_SERVER, "the server doesn't answer");
         return fail_about(f, p->key);
     }
     return true;
@@ -356,7 +370,8 @@ void loader_add(struct loader *l, struct part *p, const char *item, size_t lengt
 }
 
 void loader_flush(struct loader *l) {
-    for (uint32_t i = 0; i < l->parts->n; i++) close_open(l, &l->parts->part[i]);
+    for (uint32_t i = 0; i < l->parts->n; i++)
+        close_open(l, &l->parts->part[i]);
 }
 
 bool loader_has_room(const struct loader *l) {
@@ -388,7 +403,8 @@ void loader_free(struct loader *l) {
         broke(&l->lanes[i]);
         free(l->lanes[i].ring);
     }
-    for (uint32_t i = 0; i < l->parts->n; i++) drop_part(l, &l->parts->part[i]);
+    for (uint32_t i = 0; i < l->parts->n; i++)
+        drop_part(l, &l->parts->part[i]);
     for (struct batch *b = l->spare, *next; b; b = next) {
         next = b->next;
         free(b->bytes);

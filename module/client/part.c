@@ -23,7 +23,8 @@ void part_make(struct parts *parts, const char *filter, uint32_t n) {
         size_t room = strlen(filter) + sizeof(tag) + 2;
         p->key = fail_alloc(room);
         snprintf(p->key, room, "%s%s%s", filter, tags ? ":" : "", tag);
-        p->sample.room = SAMPLE / parts->n > SAMPLE_LEAST ? SAMPLE / parts->n : SAMPLE_LEAST;
+        p->sample.room =
+            SAMPLE / parts->n > SAMPLE_LEAST ? SAMPLE / parts->n : SAMPLE_LEAST;
         p->sample.items = fail_alloc(p->sample.room * sizeof(*p->sample.items));
         p->sample.stride = 1;
     }
@@ -31,7 +32,8 @@ void part_make(struct parts *parts, const char *filter, uint32_t n) {
 }
 
 void part_forget_samples(struct part *p) {
-    for (size_t i = 0; i < p->sample.n; i++) free(p->sample.items[i].text);
+    for (size_t i = 0; i < p->sample.n; i++)
+        free(p->sample.items[i].text);
     p->sample.n = 0;
     p->sample.stride = 1;
     p->sample.next = 0;
@@ -49,8 +51,10 @@ void part_free(struct parts *parts) {
 static void thin_out(struct sample *s) {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
-        if (i % 2) free(s->items[i].text);
-        else s->items[kept++] = s->items[i];
+        if (i % 2)
+            free(s->items[i].text);
+        else
+            s->items[kept++] = s->items[i];
     }
     s->n = kept;
     s->stride *= 2;

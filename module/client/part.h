@@ -22,7 +22,7 @@ struct sample {
     struct sampled {
         char *text;
         size_t length;
-    } *items;
+    } * items;
     size_t n, room;
     uint64_t stride, next;
 };

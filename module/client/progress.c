@@ -14,7 +14,8 @@
 #define BAR_LENGTH 24
 
 void progress_begin(struct progress *p, bool shown, uint64_t whole) {
-    *p = (struct progress){.shown = shown, .terminal = isatty(STDERR_FILENO), .whole = whole};
+    *p = (struct progress){
+        .shown = shown, .terminal = isatty(STDERR_FILENO), .whole = whole};
     p->began = p->drawn = interrupt_clock();
 }
 

@@ -16,8 +16,8 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure *f, bool once,
-                       size_t n, const char **words) {
+static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure *f,
+                       bool once, size_t n, const char **words) {
     struct question q = {.n = n, .words = words, .key = p->key, .once = once};
     return nodes_ask(nodes, &q, f);
 }
@@ -27,7 +27,8 @@ static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure
         (const char *[]){__VA_ARGS__})
 
 bool rebuild_is_lost(const char *error) {
-    return begins(error, "ERR no such rebuild") || begins(error, "ERR rebuild interrupted") ||
+    return begins(error, "ERR no such rebuild") ||
+           begins(error, "ERR rebuild interrupted") ||
            begins(error, "ERR rebuild received") || begins(error, "ERR not found");
 }
 
@@ -35,7 +36,8 @@ bool rebuild_is_lost(const char *error) {
 static bool has_other_module(struct nodes *nodes, const struct part *p) {
     struct failure ignored;
     redisReply *r = ASK(nodes, p, &ignored, "BF.EXISTS", p->key, "0");
-    bool has = r && !(r->type == REDIS_REPLY_ERROR && begins(r->str, "ERR unknown command"));
+    bool has =
+        r && !(r->type == REDIS_REPLY_ERROR && begins(r->str, "ERR unknown command"));
     freeReplyObject(r);
     return has;
 }
@@ -43,22 +45,25 @@ static bool has_other_module(struct nodes *nodes, const struct part *p) {
 bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
                   const char *error) {
     if (begins(error, "ERR unknown command"))
-        return fail(f, EXIT_REFUSED,
-                    "the server has no Bulwark module: load it (loadmodule .../bulwark.so)");
+        return fail(
+            f, EXIT_REFUSED,
+            "the server has no Bulwark module: load it (loadmodule .../bulwark.so)");
     if (begins(error, "WRONGTYPE"))
-        return fail(f, EXIT_REFUSED, "the key %s is no filter: choose another name", p->key);
+        return fail(f, EXIT_REFUSED, "the key %s is no filter: choose another name",
+                    p->key);
     if (begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
-                    "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)", step,
-                    p->key, error);
+                    "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
+                    step, p->key, error);
     if (begins(error, "NOAUTH"))
         return fail(f, EXIT_REFUSED,
                     "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
     if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
-        return fail(f, EXIT_REFUSED,
-                    "the server has no memory for a second generation of %s: raise maxmemory "
-                    "(bulwark plan says by how much), or take a smaller --capacity (%s)",
-                    p->key, error);
+        return fail(
+            f, EXIT_REFUSED,
+            "the server has no memory for a second generation of %s: raise maxmemory "
+            "(bulwark plan says by how much), or take a smaller --capacity (%s)",
+            p->key, error);
     return fail(f, EXIT_REFUSED, "%s of %s is refused: %s", step, p->key, error);
 }
 
@@ -70,14 +75,15 @@ static const redisReply *value_of(const redisReply *r, const char *name) {
     return NULL;
 }
 
-static bool look_at_kind(const redisReply *r, const struct part *p, const struct settings *s,
-                         struct failure *f) {
+static bool look_at_kind(const redisReply *r, const struct part *p,
+                         const struct settings *s, struct failure *f) {
     const redisReply *kind = value_of(r, "Kind");
     if (s->kind || !kind || !kind->str || strcmp(kind->str, "lines") == 0) return true;
-    return fail(f, EXIT_REFUSED,
-                "%s is a filter of kind %s: --kind lines makes Bulwark's own of it, --kind %s "
-                "keeps it as it is",
-                p->key, kind->str, kind->str);
+    return fail(
+        f, EXIT_REFUSED,
+        "%s is a filter of kind %s: --kind lines makes Bulwark's own of it, --kind %s "
+        "keeps it as it is",
+        p->key, kind->str, kind->str);
 }
 
 bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
@@ -120,7 +126,8 @@ static void write_start(struct start *start, const struct part *p,
     start->n = 0;
     snprintf(start->capacity, sizeof(start->capacity), "%llu",
              (unsigned long long)plan->capacity);
-    snprintf(start->replace, sizeof(start->replace), "%lld", (long long)(stale + 999) / 1000);
+    snprintf(start->replace, sizeof(start->replace), "%lld",
+             (long long)(stale < 1000 ? 1 : (stale + 999) / 1000));
     add(start, "BF.REBUILD", p->key);
     add(start, "START", NULL);
     add(start, "CAPACITY", start->capacity);
@@ -135,17 +142,18 @@ static long long idle_of(const char *error) {
     static const char before[] = "ERR rebuild under way, begun ";
     long long begun, load;
     if (!begins(error, before)) return -1;
-    int n = sscanf(error + strlen(before), "%lld seconds ago, last LOAD %lld seconds ago", &begun,
-                   &load);
+    int n = sscanf(error + strlen(before), "%lld seconds ago, last LOAD %lld seconds ago",
+                   &begun, &load);
     return n == 2 ? load : n == 1 ? begun : 0;
 }
 
 static void say_that_it_waits(const struct part *p, long long idle, int64_t stale) {
     char text[NUMBERS_TEXT], until[NUMBERS_TEXT];
-    fprintf(stderr,
-            "%s: there is a rebuild of another loader, silent for %s; this one takes its place "
-            "when that is %s (--stale)\n",
-            p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
+    fprintf(
+        stderr,
+        "%s: there is a rebuild of another loader, silent for %s; this one takes its place "
+        "when that is %s (--stale)\n",
+        p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
 }
 
 /* The connection broke after START was sent: whether there is a rebuild of ours isn't
@@ -156,23 +164,48 @@ static int64_t since(int64_t sent, int64_t stale) {
     return age < stale ? age : stale;
 }
 
+/* How long the other rebuild had been silent when it was first met, and when that was. */
+struct other {
+    long long idle; /* seconds; -1: not met */
+    int64_t met_at; /* ms */
+};
+
+/* If nothing has come since, it is silent for as much longer; times are cut to seconds. */
+static bool is_alive(const struct other *o, long long idle) {
+    return idle < o->idle + (interrupt_clock() - o->met_at) / 1000 - 2;
+}
+
 /* A silent rebuild is waited for; one that isn't silent any more has a loader. */
-static bool wait_for_other(const struct part *p, const char *error, long long *idle,
+static bool wait_for_other(const struct part *p, const char *error, struct other *o,
                            int64_t stale, struct failure *f) {
-    long long now = idle_of(error);
-    if (now < 0) return rebuild_fail(f, p, "START", error);
-    if (*idle >= 0 && now < *idle)
-        return fail(f, EXIT_BUSY, "another loader is filling %s: wait for it, or stop it (%s)",
-                    p->key, error);
-    if (*idle < 0) say_that_it_waits(p, now, stale);
-    *idle = now;
+    long long idle = idle_of(error);
+    if (idle < 0) return rebuild_fail(f, p, "START", error);
+    if (o->idle < 0) {
+        *o = (struct other){.idle = idle, .met_at = interrupt_clock()};
+        say_that_it_waits(p, idle, stale);
+    }
+    if (is_alive(o, idle))
+        return fail(f, EXIT_BUSY,
+                    "another loader is filling %s: wait for it, or stop it (%s)", p->key,
+                    error);
     return interrupt_sleep(1000, f);
+}
+
+/* Whoever is at work, --stale 0 ends it. */
+static bool clear_way(struct nodes *nodes, struct part *p, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.REBUILD", p->key, "ABORT");
+    if (!r) return false;
+    bool good = r->type != REDIS_REPLY_ERROR || rebuild_is_lost(r->str) ||
+                rebuild_fail(f, p, "ABORT", r->str);
+    freeReplyObject(r);
+    return good;
 }
 
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
     int64_t stale = plan->settings->stale, lost_at = 0;
-    long long idle = -1;
+    struct other other = {.idle = -1};
+    if (stale == 0 && !clear_way(nodes, p, f)) return false;
     for (;;) {
         struct start start;
         write_start(&start, p, plan, lost_at ? since(lost_at, stale) : stale);
@@ -193,7 +226,7 @@ bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_pla
             return true;
         }
         bool again = r->type == REDIS_REPLY_ERROR
-                         ? wait_for_other(p, r->str, &idle, stale, f)
+                         ? wait_for_other(p, r->str, &other, stale, f)
                          : fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
         freeReplyObject(r);
         if (!again) return false;
@@ -235,11 +268,11 @@ static bool judge_check(struct part *p, const struct check *c, const redisReply 
     }
     for (size_t i = 0; i < r->elements && i + 4 < c->n; i++) {
         if (missing(r->element[i]))
-            return fail(f, EXIT_ITEMS,
-                        "'%.*s' is not among the items of the source: look at --item, --query "
-                        "and --expect",
-                        (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200),
-                        c->words[i + 4]);
+            return fail(
+                f, EXIT_ITEMS,
+                "'%.*s' is not among the items of the source: look at --item, --query "
+                "and --expect",
+                (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200), c->words[i + 4]);
     }
     if (r->elements + 4 == c->n) return true;
     return fail(f, EXIT_REFUSED, "CHECK of %s has no answer for each item", p->key);
@@ -248,7 +281,8 @@ static bool judge_check(struct part *p, const struct check *c, const redisReply 
 static bool check_send(struct nodes *nodes, struct part *p, struct check *c,
                        struct failure *f) {
     if (c->n == 4 || p->state != PART_OPEN) return true;
-    struct question q = {.n = c->n, .words = c->words, .lengths = c->lengths, .key = p->key};
+    struct question q = {
+        .n = c->n, .words = c->words, .lengths = c->lengths, .key = p->key};
     redisReply *r = nodes_ask(nodes, &q, f);
     bool good = r && judge_check(p, c, r, f);
     freeReplyObject(r);
@@ -282,9 +316,12 @@ bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *
     redisReply *r = ask(nodes, p, f, false, s->lease ? 7 : 5, words);
     if (!r) return false;
     bool good = true;
-    if (r->type != REDIS_REPLY_ERROR) p->state = PART_DONE;
-    else if (rebuild_is_lost(r->str)) p->state = PART_LOST;
-    else good = rebuild_fail(f, p, "COMMIT", r->str);
+    if (r->type != REDIS_REPLY_ERROR)
+        p->state = PART_DONE;
+    else if (rebuild_is_lost(r->str))
+        p->state = PART_LOST;
+    else
+        good = rebuild_fail(f, p, "COMMIT", r->str);
     freeReplyObject(r);
     return good;
 }
