@@ -37,9 +37,9 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
 static bool take_slots(struct nodes *nodes, const redisReply *r, const struct node *from) {
     if (r->type != REDIS_REPLY_ARRAY || r->elements < 3) return false;
     const redisReply *master = r->element[2];
-    if (r->element[0]->type != REDIS_REPLY_INTEGER || r->element[1]->type != REDIS_REPLY_INTEGER ||
-        master->type != REDIS_REPLY_ARRAY || master->elements < 2 ||
-        master->element[1]->type != REDIS_REPLY_INTEGER)
+    if (r->element[0]->type != REDIS_REPLY_INTEGER ||
+        r->element[1]->type != REDIS_REPLY_INTEGER || master->type != REDIS_REPLY_ARRAY ||
+        master->elements < 2 || master->element[1]->type != REDIS_REPLY_INTEGER)
         return false;
     long long first = r->element[0]->integer, last = r->element[1]->integer;
     if (first < 0 || last >= SPLIT_SLOTS || first > last) return false;
@@ -49,7 +49,8 @@ static bool take_slots(struct nodes *nodes, const redisReply *r, const struct no
         snprintf(at.host, sizeof(at.host), "%s", master->element[0]->str);
     at.port = (int)master->element[1]->integer;
     struct node *node = nodes_at(nodes, &at);
-    for (long long slot = first; slot <= last; slot++) nodes->owner[slot] = node;
+    for (long long slot = first; slot <= last; slot++)
+        nodes->owner[slot] = node;
     return true;
 }
 
@@ -89,7 +90,8 @@ static bool refresh_single(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (!server_find(nodes->settings, &at, f)) return false;
     struct node *node = nodes_at(nodes, &at);
-    for (size_t slot = 0; slot < SPLIT_SLOTS; slot++) nodes->owner[slot] = node;
+    for (size_t slot = 0; slot < SPLIT_SLOTS; slot++)
+        nodes->owner[slot] = node;
     return nodes_connect(nodes, node, f);
 }
 
@@ -146,7 +148,8 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
                                         "MASTERDOWN ", "READONLY ",    "BUSY "};
     if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
-    if (begins(error->str, "ASK ") && take_address(error->str, from, to)) return REDIRECT_ASK;
+    if (begins(error->str, "ASK ") && take_address(error->str, from, to))
+        return REDIRECT_ASK;
     for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
         if (begins(error->str, later[i])) return REDIRECT_LATER;
     return REDIRECT_NONE;
