@@ -114,7 +114,7 @@ $B/module/client/postgres.o: $B/libpq-$(LIBPQ) $(wildcard module/client/postgres
 $B/libpq-$(LIBPQ):
 	@mkdir -p $B && rm -f $B/libpq-*
 	@if [ $(LIBPQ) = no ]; then :; else \
-	    deps/get.sh libpq && echo "-L$(POSTGRES)/lib -lpq" || { [ $$? = 3 ] && \
+	    deps/get.sh libpq >&2 && echo "-L$(POSTGRES)/lib -lpq" || { [ $$? = 3 ] && \
 	    echo "bulwark is built without PostgreSQL (make clean bulwark tries again)" >&2; }; fi >$@
 
 build/deps/redismodule.h:
