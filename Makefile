@@ -139,13 +139,13 @@ test:
 unit: $B/unit-tests
 	@$<
 
-integration: $(MODULE) $(INTEGRATION)
+integration: $(MODULE) $(PROGRAM) $(INTEGRATION)
 	@$(test_server) $(INTEGRATION) -j $(JOBS)
 
 examples: $(MODULE) $B/guard
 	@$(test_server) tests/examples/run.sh $B/guard
 
-matrix: bulwark.so $(INTEGRATION) servers
+matrix: bulwark.so bulwark $(INTEGRATION) servers
 	@tests/matrix.sh $(INTEGRATION) -j $(JOBS)
 
 servers:
