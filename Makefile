@@ -101,9 +101,10 @@ $B/module/redis/%.o: module/redis/%.c | $(REDISMODULE_H)
 # RPATH, since RUNPATH is for our own only. One of the machine's own is found as ever.
 fetched := $(abspath $(OPENSSL)/lib):$(abspath $(POSTGRES)/lib)
 RUN_PATH := -Wl,--disable-new-dtags,-rpath,$(fetched)
-link_program = $(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) -lm -lpthread
+program_parts := $(client_obj) $B/postgres.a $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
+link_program = $(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(program_parts) -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) -lm -lpthread
 
-$(PROGRAM): $(client_obj) $B/postgres.a $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
+$(PROGRAM): $(program_parts)
 	$(link_program) $(RUN_PATH)
 
 $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a

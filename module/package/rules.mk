@@ -10,7 +10,7 @@ installer = @DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" module/package/install.sh
 .PHONY: install install-module install-program uninstall deb package-test
 
 # Without our RPATH: an installed program has the libraries of its system.
-$(installed): $(client_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
+$(installed): $(program_parts)
 	@mkdir -p $(@D)
 	$(link_program) -Wl,-rpath-link,$(fetched)
 
