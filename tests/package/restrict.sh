@@ -35,7 +35,8 @@ ids=$(sed -n "s/^$user:[^:]*:\([0-9]*\):\([0-9]*\):.*/\1:\2/p" "$root/etc/passwd
 runtime=$(setting RuntimeDirectory)
 install -d -o "${ids%:*}" -g "${ids#*:}" "$root/run/${runtime% }"
 
-[ "$(setting NoExecPaths)" = '/ ' ] && [ "$(setting ProtectSystem)" = 'strict ' ]
+[ "$(setting NoExecPaths)$(setting ProtectSystem)" = '/ strict ' ] ||
+    { echo "restrict.sh: $unit isn't what this was written for" >&2; exit 1; }
 mount --bind "$root" "$root"
 mount -o remount,bind,ro,noexec "$root"
 mount -t proc proc "$root/proc"
