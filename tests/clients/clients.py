@@ -24,7 +24,7 @@ Cluster = getattr(cluster, "RedisCluster", None) or cluster.ValkeyCluster
 knows_resp3 = int(library.__version__.split(".")[0]) >= 5
 port = int(os.environ["PORT"])
 masters = [int(number) for number in os.environ["CLUSTER"].split()]
-quick = {"timeout": 0.2, "write_timeout": 1}
+quick = {"timeout": 0.2, "write_timeout": 0.5}
 steps = 0
 
 

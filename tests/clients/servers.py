@@ -7,12 +7,13 @@ starts a server, a replica of it and a cluster of three masters, and ends them w
 ended itself. When they are up, the file has what the programs need in their environment:
 
     PORT, SOCKET    of the server: loopback, and a unix socket
+    REPLICA         the replica's port
     CLUSTER         the ports of the masters
     CONTROL         a port: whoever sends a line there gets "ok" when it is done
 
     stop, go        SIGSTOP and SIGCONT: a server that hangs
     kill, start     SIGKILL, and up again with nothing in it
-    stop PORT ...   the same for a master
+    stop PORT ...   the same for the replica or a master
     moving KEY      moves the keys of KEY's slot to another master, and leaves it there ...
     moved KEY       ... until this, which tells all masters: first ASK, then MOVED
 """
@@ -156,7 +157,7 @@ try:
     until(lambda: "connected_slaves:1" in call(plain, "INFO", "replication"), "replica")
     with socket.create_server(("127.0.0.1", 0)) as control:
         with open(sys.argv[1] + ".new", "w") as out:
-            print(f"PORT={plain} SOCKET={path} CLUSTER='{' '.join(map(str, masters))}'",
+            print(f"PORT={plain} REPLICA={replica} SOCKET={path} CLUSTER='{' '.join(map(str, masters))}'",
                   f"CONTROL={control.getsockname()[1]}", file=out)
         os.rename(sys.argv[1] + ".new", sys.argv[1])
         listen(control)
