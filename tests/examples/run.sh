@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - the documentation's examples, each with a server of its own on a free port.
+# run.sh - the documentation's examples, each with a server of its own on a free port; and the
+# helpers of module/client/ with every client that they are for (tests/clients/).
 #
 #     MODULE=/path/bulwark.so SERVER=/path/redis-server tests/examples/run.sh /path/guard
 #
@@ -47,6 +48,46 @@ example() { # name command...
     pid=
 }
 
+# Servers for tests/clients/, which a test that fails may leave in any state.
+serve_clients() {
+    rm -f "$dir/servers"
+    build/deps/redis-py/python3 tests/clients/servers.py "$dir/servers" &
+    pid=$!
+    while [ ! -e "$dir/servers" ]; do
+        kill -0 $pid 2>/dev/null || return 1
+        sleep 0.1
+    done
+    set -a
+    # shellcheck source=/dev/null
+    . "$dir/servers"
+    set +a
+}
+
+end_clients() {
+    kill $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    pid=
+}
+
+client() { # name command...
+    echo "$1"
+    shift
+    if { [ "$pid" ] || serve_clients; } && timeout 60 "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $*"
+        end_clients
+    fi
+}
+
+python_client() { # name module [folder]
+    if [ -z "${3-}" ] || needs "$3" 1; then
+        client "The Python helper, $1" build/deps/redis-py/python3 tests/clients/clients.py \
+            "$2" ${3:+"build/deps/$3"}
+    fi
+}
+
 # needs NAME EXAMPLES: fetches a client, or skips its examples.
 needs() {
     deps/get.sh "$1" && return 0
@@ -67,6 +108,16 @@ fi
 if needs node-redis 2; then
     example 'Node, node-redis' node tests/examples/guard.mjs
     example 'Node, node-redis: drop-in' node tests/examples/drop_in.mjs
+fi
+if needs redis-py 4; then
+    python_client redis-py redis
+    for name in redis-py-6.1 redis-py-6.4; do python_client $name redis $name; done
+    python_client valkey-py-6.1 valkey valkey-py-6.1
+    if needs node-redis 1; then client 'The Node helper, node-redis' node tests/clients/clients.mjs node-redis; fi
+    if needs ioredis 2; then
+        for name in ioredis ioredis6; do client "The Node helper, $name" node tests/clients/clients.mjs $name; done
+    fi
+    end_clients
 fi
 
 printf '%d passed, %d failed' "$passed" "$failed"

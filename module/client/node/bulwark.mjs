@@ -386,49 +386,53 @@ function nodeRedisCluster (cluster, milliseconds) {
   }
 }
 
-// ioredis puts its prefix before the keys of commands that it knows: SET and DEL here.
-function ioredisCall (client, prefix, [name, key, ...rest]) {
+// ioredis puts its prefix before the keys of commands that it knows: SET and DEL here. In a
+// pipeline of our own, since with enableAutoPipelining it loses the names of commands that
+// are sent by callBuffer().
+async function ioredisSend (client, prefix, [name, key, ...rest]) {
   if (name === 'SET' || name === 'DEL') key = key.subarray(prefix.length)
-  return client.callBuffer(name, key, ...rest)
+  const [[error, reply]] = await client.pipeline().callBuffer(name, key, ...rest).exec()
+  if (error) throw error
+  return reply
 }
 
 function ioredis (client) {
   const prefix = bytes(client.options.keyPrefix ?? '')
+  const send = words => ioredisSend(client, prefix, words)
   return {
     isCluster: false,
     prefix,
     ready: () => client.status === 'ready',
-    call: (key, words) => ioredisCall(client, prefix, words),
-    lend: (key, use) => use(client, words => ioredisCall(client, prefix, words))
+    call: (key, words) => send(words),
+    lend: (key, use) => use(client, send)
   }
 }
 
 // ioredis sends a command that it doesn't know to any node, and follows the redirection.
 function ioredisCluster (cluster) {
   const prefix = bytes(cluster.options.keyPrefix ?? '')
-  const known = words => ['SET', 'DEL'].includes(words[0])
-  const node = key => {
+  const anywhere = words => ioredisSend(cluster, prefix, words)
+  const owner = key => {
     const name = cluster.slots[slot(key)]?.[0]
     return cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === name)
   }
-  const anywhere = words => ioredisCall(cluster, prefix, words)
   return {
     isCluster: true,
     prefix,
     ready: () => cluster.status === 'ready',
     async call (key, words) {
-      const owner = node(key)
-      if (known(words) || !owner) return anywhere(words)
-      if (['close', 'reconnecting', 'end'].includes(owner.status)) throw new Error('there is no connection')
-      return owner.callBuffer(...words).catch(error => {
+      const node = words[0].startsWith('BF.') ? owner(key) : null
+      if (!node) return anywhere(words)
+      if (['close', 'reconnecting', 'end'].includes(node.status)) throw new Error('there is no connection')
+      return ioredisSend(node, prefix, words).catch(error => {
         if (/^(MOVED|ASK) /.test(error.message)) return anywhere(words)
         throw error
       })
     },
     async lend (key, use) {
-      await cluster.exists(key) // learns where the slot is
-      const owner = node(key)
-      return use(owner, words => owner.callBuffer(...words))
+      await anywhere(['EXISTS', key]) // learns where the slot is
+      const node = owner(key)
+      return use(node, words => ioredisSend(node, prefix, words))
     }
   }
 }

@@ -273,19 +273,18 @@ class _Servers:
         """The replies to commands that went through one connection, errors among them."""
         try:
             replies = _pipeline(self._server(key), commands)
-            redirection = next(filter(_redirects, replies), None)
-            if not redirection:
-                return replies
-            return self._follow(redirection, key, commands)
+            moves = next(filter(None, map(_redirection, replies)), None)
+            return self._follow(*moves, key, commands) if moves and self.cluster else replies
         except Exception:
             self._look_around()
             raise
 
-    def _follow(self, redirection, key, commands):
+    def _follow(self, kind, address, key, commands):
         """Once: a slot that has moved, or is moving."""
-        if type(redirection).__name__ == "AskError":
-            node = self.cluster.get_node(redirection.host, redirection.port)
-            return _pipeline(self._node(node), ((b"ASKING",), *commands))[1:]
+        if kind == "ASK":
+            host, _, port = address.rpartition(":")
+            node = self._node(self.cluster.get_node(host, int(port)))
+            return _pipeline(node, ((b"ASKING",), *commands))[1:]
         self.cluster.nodes_manager.initialize()
         return _pipeline(self._server(key), commands)
 
@@ -295,7 +294,8 @@ class _Servers:
         return self._like("", self._client)
 
     def _node(self, node):
-        return self._like(node.name, self.cluster.get_redis_connection(node))
+        client = getattr(self.cluster, "get_redis_connection", None) or self.cluster.get_valkey_connection
+        return self._like(node.name, client(node))
 
     def _like(self, name, client):
         if name not in self._ours:
@@ -339,8 +339,13 @@ def _pipeline(server, commands):
     return pipe.execute(raise_on_error=False)
 
 
-def _redirects(reply):
-    return type(reply).__name__ in ("MovedError", "AskError")
+def _redirection(reply):
+    """("MOVED" or "ASK", address), or None. Not every parser knows these errors by class."""
+    if not isinstance(reply, Exception):
+        return None
+    name, *words = f"{type(reply).__name__} {reply}".split()
+    kind = {"MovedError": "MOVED", "AskError": "ASK"}.get(name, words[0] if words else "")
+    return (kind, words[-1]) if kind in ("MOVED", "ASK") else None
 
 
 def _add(place):

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// clients.mjs - the Node helper with one client library, as it is set up in many ways.
+//
+//     node clients.mjs node-redis | ioredis | ioredis6      (environment: see servers.py)
+//
+// Prints a line for each step and fails on a wrong answer. A row is bytes that are no text;
+// the database is a stand-in that counts questions.
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { Busy, NotCommitted, Shield, partsTags } from '../../module/client/node/bulwark.mjs'
+
+const name = process.argv[2]
+const { PORT, REPLICA, SOCKET, CLUSTER, CONTROL } = process.env
+const port = Number(PORT)
+const masters = CLUSTER.split(' ').map(Number)
+const host = '127.0.0.1'
+const isNodeRedis = name === 'node-redis'
+const load = (folder, what) => createRequire(`${process.cwd()}/build/deps/${folder}/`)(what)
+const library = isNodeRedis ? load('node-redis', 'redis') : load('ioredis', name)
+const quick = { timeout: 200, writeTimeout: 500 }
+const log = []
+let steps = 0
+
+const row = id => Buffer.concat([Buffer.from([0xff]), Buffer.from(` row ${id}`)])
+
+class Database {
+  rows = new Map(Array.from({ length: 100 }, (_, id) => [BigInt(id), row(id)]))
+  asked = 0
+  find = async id => {
+    this.asked++
+    return this.rows.get(id)
+  }
+
+  inserting = row => async id => {
+    this.rows.set(id, row)
+    return row
+  }
+}
+
+function expect (what, got, wanted = true) {
+  steps++
+  const ok = isDeepStrictEqual(got, wanted)
+  console.log(`  ${ok ? 'ok ' : 'NOT'} ${what}: ${shown(got)}`)
+  if (!ok) {
+    console.error(`wanted ${shown(wanted)}`, log)
+    process.exit(1)
+  }
+}
+
+const shown = value => JSON.stringify(value, (key, one) =>
+  typeof one === 'bigint' ? `${one}n` : one?.type === 'Buffer' ? Buffer.from(one.data).toString('latin1') : one)
+
+// What a read returns, how often the database was asked, and which counter moved.
+async function expectRead (what, shield, database, id, wanted, asked, word) {
+  const [since, counts] = [database.asked, { ...shield.counts }]
+  const got = await shield.read(id, database.find)
+  const moved = Object.keys(counts).filter(name => shield.counts[name] > counts[name]).join(' ')
+  expect(what, [got, database.asked - since, moved], [wanted, asked, word])
+}
+
+// See servers.py.
+const order = words => new Promise((resolve, reject) => {
+  connect(Number(CONTROL), host).on('data', resolve).on('error', reject).end(`${words}\n`)
+})
+
+const shieldOf = (client, more = {}) => new Shield(client, 'users', 'user',
+  { item: BigInt, encode: row => row, decode: bytes => bytes, log: line => log.push(line), ...quick, ...more })
+
+async function refused (what, shield, database, id) {
+  const error = await shield.write(id, database.inserting(row('never'))).catch(error => error)
+  expect(`${what}: ${error.message}`, error instanceof NotCommitted)
+  expect('... and nothing was committed', !row('never').equals(database.rows.get(BigInt(id)) ?? row(0)))
+}
+
+// ---- the clients, as an application may have set them up ----
+
+const never = { maxRetriesPerRequest: null, retryStrategy: () => 50 }
+
+async function open (settings) {
+  if (isNodeRedis) {
+    const { socket = { host, port }, ...rest } = settings
+    const client = library.createClient({ socket: { ...socket, reconnectStrategy: 50 }, ...rest })
+    client.on('error', () => {})
+    return client.connect()
+  }
+  const client = new library(settings.path ?? { host, port, ...never, ...settings })
+  client.on('error', () => {})
+  await once(client, 'ready')
+  return client
+}
+
+async function openCluster (settings) {
+  if (isNodeRedis) {
+    const client = library.createCluster({ rootNodes: masters.map(port => ({ socket: { host, port } })), ...settings })
+    client.on('error', () => {})
+    return client.connect()
+  }
+  const { protocol, keyPrefix, ...more } = settings
+  const client = new library.Cluster([{ host, port: masters[0] }],
+    { ...more, keyPrefix, redisOptions: protocol ? { protocol } : {} })
+  client.on('error', () => {})
+  await once(client, 'ready')
+  return client
+}
+
+const end = client => isNodeRedis ? client.destroy() : client.disconnect()
+const prefixOf = settings => settings.keyPrefix ?? ''
+
+// What the steps arrange themselves.
+const own = await open({})
+const call = (...words) => isNodeRedis ? own.sendCommand(words) : own.call(...words)
+
+// So small an error rate that no step meets a false maybe.
+async function rebuild (ids) {
+  const token = await call('BF.REBUILD', 'users', 'START', 'ERROR', '0.0000001', 'CAPACITY', '10000')
+  await call('BF.REBUILD', 'users', 'LOAD', token, ...ids.map(String))
+  await call('BF.REBUILD', 'users', 'COMMIT', token, String(ids.length))
+}
+
+// ---- the steps ----
+
+async function readsAndWrites (client, prefix) {
+  await call('FLUSHALL')
+  const [database, shield] = [new Database(), shieldOf(client)]
+  await refused('a write without a filter', shield, database, 1000)
+  await expectRead('no filter: the database is asked', shield, database, 7, row(7), 1, 'unknown')
+  await call('FLUSHALL')
+  await rebuild([...database.rows.keys()])
+
+  await expectRead('a row: the database is asked', shield, database, '7', row(7), 1, 'maybe')
+  await expectRead('... once', shield, database, '7', row(7), 0, 'hit')
+  await expectRead('... however it is spelled', shield, database, '007', row(7), 0, 'hit')
+  expect('... under the key that the application uses', await call('EXISTS', `${prefix}user:7`), 1)
+  expect('... which it finds itself', await client.get('user:7') !== null)
+  await expectRead('no such row: the database is not asked', shield, database, 1000, null, 0, 'absent')
+  await expectRead('no such id: nobody is asked', shield, database, "7'--", null, 0, 'invalid')
+
+  await shield.write('1000', database.inserting(Buffer.from('')))
+  await expectRead('a row that was just written, and is empty', shield, database, 1000, Buffer.from(''), 0, 'hit')
+  await shield.forget(1000)
+  await expectRead('... and is no longer cached', shield, database, 1000, Buffer.from(''), 1, 'maybe')
+  database.rows.delete(1000n)
+  await shield.forget(1000)
+  await expectRead('a row that was deleted: the filter still knows it', shield, database, 1000, null, 1, 'maybe')
+  await expectRead('... and the cache knows better', shield, database, 1000, null, 0, 'hit')
+  const left = Number(await call('PTTL', `${prefix}user:1000`))
+  expect('... for 3 s', left > 0 && left <= 3000)
+  await shield.write(1000, database.inserting(Buffer.from('-')))
+  await expectRead('a row that looks like the sentinel is never cached', shield, database, 1000, Buffer.from('-'), 1, 'maybe')
+
+  await call('HSET', `${prefix}user:8`, 'a', 'hash')
+  await expectRead('a cached hash: the database is asked', shield, database, 8, row(8), 1, 'unknown error')
+  await call('BF.RESERVE', 'full', '0.01', '1', 'NONSCALING')
+  await call('BF.ADD', 'full', '1')
+  const full = new Shield(client, 'full', 'user', { ...quick, item: BigInt })
+  await refused("an error inside of the reply's array", full, database, 2)
+  expect('nothing else went wrong', [shield.counts.error, full.counts.error], [1, 0])
+}
+
+async function rarer (client) {
+  const [database, shield] = [new Database(), shieldOf(client)]
+  await call('FLUSHALL')
+  await rebuild([...database.rows.keys()])
+  const found = []
+  const sampling = shieldOf(client, { sample: 1, onWrong: (id, row) => found.push([id, row]) })
+  await expectRead('sampled: absent, and so it is', sampling, database, 2000, null, 1, 'absent')
+  database.rows.set(2000n, row(2000))
+  await expectRead('sampled: absent, but there', sampling, database, 2000, row(2000), 1, 'absent wrong')
+  expect('... and told', found, [[2000n, row(2000)]])
+
+  let token
+  await shield.write(2001, async id => {
+    token = await call('BF.REBUILD', 'users', 'START')
+    throw new Error('lost')
+  }).catch(error => expect('a commit throws what it throws', error.message, 'lost'))
+  const again = await call('BF.REBUILD', 'users', 'CHECK', token, '2001')
+  expect('... may have happened: added again', again.map(Number), [1])
+  await call('BF.REBUILD', 'users', 'ABORT')
+  await shield.write(3, async id => {})
+  expect('a commit without a row leaves nothing cached', await call('EXISTS', 'user:3'), 0)
+
+  await call('BF.LOADING', 'users')
+  const one = shieldOf(client, { limit: 1, patience: 50 })
+  let leave
+  const other = one.read(3001, id => new Promise(resolve => { leave = resolve }))
+  while (!leave) await sleep(1)
+  const busy = await one.read(3002, database.find).catch(error => error)
+  expect('a second question that is unknown: Busy', busy instanceof Busy)
+  leave(null)
+  expect('... the first has its answer', await other, null)
+  expect('... and leaves its place', await one.read(5, database.find), row(5))
+
+  const plain = new Shield(client, 'users', 'json', { ...quick, item: BigInt })
+  await plain.write(9, async id => ({ name: 'Änne' }))
+  expect('rows are JSON unless told otherwise', await plain.read(9), { name: 'Änne' })
+}
+
+async function waiting (client, writer) {
+  const database = new Database()
+  await rebuild([...database.rows.keys()])
+  await shieldOf(client, { writer, replicas: 1 }).write(4, database.inserting(row('four')))
+  expect('one replica has it', database.rows.get(4n), row('four'))
+  const two = shieldOf(client, { writer, replicas: 2, writeTimeout: 300 })
+  await refused('two replicas are wanted, and there is one', two, database, 5)
+  await refused('a file is wanted, and there is none', shieldOf(client, { writer, aof: [1, 0] }), database, 5)
+  const error = (() => { try { return shieldOf(client, { replicas: 1 }) } catch (error) { return error } })()
+  expect(error.message, error instanceof TypeError)
+
+  // A WAIT that is sent again on a new connection is about nothing: it would count whoever
+  // is connected.
+  await order(`stop ${REPLICA}`)
+  const slow = shieldOf(client, { writer, replicas: 1, writeTimeout: 4000 })
+  const write = slow.write(6000, database.inserting(row('new'))).catch(error => error)
+  await sleep(100)
+  await order('kill')
+  await order(`go ${REPLICA}`)
+  await order('start')
+  expect(`the server ends while a replica is waited for: ${(await write).message}`, await write instanceof NotCommitted)
+  expect('... nothing was committed', database.rows.has(6000n), false)
+}
+
+async function within (what, shield, database, id, milliseconds) {
+  const began = performance.now()
+  await expectRead(what, shield, database, id, row(id), 1, 'unknown error')
+  expect('... in time', performance.now() - began < milliseconds)
+}
+
+// The client keeps a queue, retries, and has no time-outs of its own.
+async function goneSlowBack (client) {
+  await call('FLUSHALL')
+  const [database, shield] = [new Database(), shieldOf(client)]
+  await rebuild([...database.rows.keys()])
+  await shield.read(7, database.find)
+  await order('stop')
+  await within('a server that hangs: the database is asked', shield, database, 7, 400)
+  const crowded = shieldOf(client, { unanswered: 1 })
+  const [first, second] = [crowded.read(1, database.find), crowded.read(2, database.find)]
+  expect('... too many without an answer', [await first, await second, crowded.counts.error], [row(1), row(2), 2])
+  await refused('a write', shield, database, 1000)
+  await order('go')
+  await sleep(50)
+  await expectRead('it goes on', shield, database, 7, row(7), 0, 'hit')
+  await order('kill')
+  await sleep(20)
+  await within('a server that is gone: the database is asked', shield, database, 7, 400)
+  await refused('a write', shield, database, 1000)
+  await order('start')
+  for (let tries = 0; tries < 100 && await call('PING').catch(() => '') !== 'PONG'; tries++) await sleep(20)
+  await sleep(100)
+  await expectRead('it is back, and empty', shield, database, 7, row(7), 1, 'unknown')
+  await rebuild([...database.rows.keys()])
+  await expectRead('... and filled', shield, database, 1000, null, 0, 'absent')
+  await expectRead('... and caches', shield, database, 7, row(7), 0, 'hit')
+}
+
+async function overACluster (client, prefix) {
+  const parts = 8
+  const [database, shield] = [new Database(), shieldOf(client, { parts })]
+  await Promise.all(masters.map(async port => {
+    const one = await open(isNodeRedis ? { socket: { host, port } } : { port })
+    await (isNodeRedis ? one.sendCommand(['FLUSHALL']) : one.call('FLUSHALL'))
+    end(one)
+  }))
+  for (const tag of partsTags(parts)) {
+    const words = ['BF.RESERVE', `users:{${tag}}`, '0.0000001', '1000', 'READY']
+    await (isNodeRedis ? client.sendCommand(words[1], false, words) : client.call(...words))
+  }
+  await Promise.all([...database.rows].map(([id, row]) => shield.write(id, database.inserting(row))))
+  for (let id = 0; id < 100; id += 2) await shield.forget(id)
+  const rows = await Promise.all(Array.from({ length: 200 }, (_, id) => shield.read(id, database.find)))
+  expect('100 rows in 8 parts on 3 nodes', isDeepStrictEqual(rows, [...database.rows.values(), ...new Array(100).fill(null)]))
+  const wanted = { hit: 50, absent: 100, maybe: 50, unknown: 0, invalid: 0, error: 0, wrong: 0 }
+  expect('... every part has an answer', shield.counts, wanted)
+  const { key } = shield.place(1)
+  expect('... under the key that the application uses', String(key).startsWith(`${prefix}user:{`))
+
+  const filter = String(shield.place(1).filter)
+  await order(`moving ${filter}`)
+  await shield.write(1, database.inserting(row('moving')))
+  expect('a write while its slot is moving', await shield.read(1, database.find), row('moving'))
+  await order(`moved ${filter}`)
+  await shield.write(1, database.inserting(row('moved')))
+  await expectRead('a write to a slot that has moved', shield, database, 1, row('moved'), 0, 'hit')
+
+  const waiter = shieldOf(client, { parts, writer: client, replicas: 1, writeTimeout: 300 })
+  await refused('no master has a replica', waiter, database, 2)
+  for (const port of masters) await order(`stop ${port}`)
+  await within('the nodes hang: the database is asked', shield, database, 3, 400)
+  for (const port of masters) await order(`go ${port}`)
+  await sleep(50)
+  await expectRead('they go on', shield, database, 3, row(3), 0, 'hit')
+}
+
+async function withoutParts (client) {
+  const error = (() => { try { return shieldOf(client) } catch (error) { return error } })()
+  expect(error.message, error instanceof TypeError)
+  const shield = new Shield(client, '{users}', '{users}:user', { ...quick, item: BigInt })
+  const words = ['BF.RESERVE', '{users}', '0.0000001', '1000', 'READY']
+  await (isNodeRedis ? client.sendCommand(words[1], false, words) : client.call(...words))
+  const database = new Database()
+  await shield.write(1, async id => 'one')
+  await expectRead('names with one {tag}', shield, database, 1, 'one', 0, 'hit')
+  await expectRead('... say absent too', shield, database, 2, null, 0, 'absent')
+}
+
+expect('parts', [partsTags(8), partsTags(128)[127]], [[3, 43, 2, 42, 1, 41, 0, 40], 44])
+const old = String(await call('INFO', 'server')).includes('redis_version:6.')
+const ways = isNodeRedis
+  ? [{ RESP: 2 }, { RESP: 3 }, { RESP: 3, keyPrefix: 'app:' }]
+  : [{}, { keyPrefix: 'app:' }, { enableAutoPipelining: true }]
+if (name === 'ioredis6') ways.push({ protocol: 3, keyPrefix: 'app:' })
+for (const settings of ways) {
+  if (old && (settings.RESP ?? settings.protocol) === 3) {
+    console.log('  skipped: RESP3')
+    continue
+  }
+  console.log(` ${name}, ${shown(settings)}`)
+  const client = await open(settings)
+  await readsAndWrites(client, prefixOf(settings))
+  end(client)
+  console.log('  ... a cluster')
+  const cluster = await openCluster(settings)
+  await overACluster(cluster, prefixOf(settings))
+  end(cluster)
+}
+console.log(' rarer things, over a unix socket')
+const local = await open(isNodeRedis ? { socket: { path: SOCKET } } : { path: SOCKET })
+await rarer(local)
+end(local)
+console.log(' a cluster without parts')
+const cluster = await openCluster({})
+await withoutParts(cluster)
+end(cluster)
+console.log(' waiting')
+const [reader, writer] = [await open({}), await open({})]
+await waiting(reader, writer)
+console.log(' gone, slow, back')
+await goneSlowBack(reader)
+for (const client of [reader, writer, own]) end(client)
+console.log(` ${name}: ${steps} steps`)
