@@ -46,7 +46,7 @@ struct postgres {
     uint64_t chunk, chunk_rows; /* rows asked for, rows that came */
     int64_t chunk_began;
 
-    uint64_t mark; /* the first transaction id that was not given away yet */
+    uint64_t mark; /* all transactions with an id below it have to end */
 };
 
 /* ---- postgres_session.c ---- */

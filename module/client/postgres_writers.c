@@ -5,45 +5,43 @@
  *     rebuild                        START   mark ... settled? no ... settled: read
  *
  * An add before START is in the old generation only, and a row that is not committed is in no
- * snapshot: whoever read at once would miss it. Transaction ids are given in order, so all
- * that were under way at mark() have ended when the oldest id under way is not below the next
- * one of that moment. Ids are the cluster's: writers of its other databases are waited for,
- * too, and prepared transactions. */
+ * snapshot: whoever read at once would miss it. Transaction ids are given in order, so mark()
+ * takes one itself; all that were under way have ended when the oldest that is under way is
+ * not below it. (A snapshot's xmax would not do: it is one past the newest that has *ended*,
+ * and those above it don't count as under way.) Ids are the cluster's: writers of its other
+ * databases are waited for, too, and prepared transactions. A standby can't give an id: there
+ * it is xmax, as far as it goes. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "numbers.h"
 #include "postgres.h"
 
-/* What has no id yet has written nothing yet. */
-static bool ask_id(struct postgres *p, const char *which, uint64_t *out,
-                   struct failure *f) {
-    bool old = PQserverVersion(p->connection) < 130000;
-    char *sql =
-        old ? postgres_text("SELECT txid_snapshot_%s(txid_current_snapshot())", which)
-            : postgres_text("SELECT pg_snapshot_%s(pg_current_snapshot())", which);
+static const char take_id[] =
+    "SELECT CASE WHEN pg_catalog.pg_is_in_recovery()"
+    " THEN pg_catalog.txid_snapshot_xmax(pg_catalog.txid_current_snapshot())"
+    " ELSE pg_catalog.txid_current() END";
+static const char oldest_id[] =
+    "SELECT pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())";
+
+static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct failure *f) {
     char *value = NULL;
     do
         value = postgres_value(p, sql, f);
     while (!value && postgres_again(p, f));
     if (value) *out = strtoull(value, NULL, 10);
     p->give_up = 0;
-    free(sql);
     free(value);
     return value != NULL;
 }
 
 bool postgres_mark(struct source *s, struct failure *f) {
-    struct postgres *p = (struct postgres *)s;
-    return ask_id(p, "xmax", &p->mark, f);
+    return ask_id((struct postgres *)s, take_id, &((struct postgres *)s)->mark, f);
 }
 
 /* Each transaction with an id holds a lock on it, which everybody may see. */
 static const char oldest[] =
     "SELECT l.pid, a.application_name, a.state,"
-    " (extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, p.prepared)) * "
-    "1000)::bigint,"
+    " to_char(coalesce(a.xact_start, p.prepared), 'YYYY-MM-DD HH24:MI:SS'),"
     " p.gid, p.owner, coalesce(a.datname, p.database)"
     " FROM pg_catalog.pg_locks l"
     " LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid"
@@ -51,39 +49,35 @@ static const char oldest[] =
     " WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted"
     " ORDER BY age(l.transactionid) DESC LIMIT 1";
 
-enum { PID, PROGRAM, STATE, AGE, PREPARED, OWNER, DATABASE };
+enum { PID, PROGRAM, STATE, SINCE, PREPARED, OWNER, DATABASE };
 
-static const char *age_of(PGresult *row, char *out) {
-    if (PQgetisnull(row, 0, AGE)) return "a time that this user may not see";
-    return numbers_show_time(out, strtoll(PQgetvalue(row, 0, AGE), NULL, 10));
-}
-
+/* Not how old it is: the sentence stays the same while it is waited for. */
 static void describe(PGresult *row, char *out, size_t room) {
-    char age[NUMBERS_TEXT];
+    const char *at[DATABASE + 1];
+    for (int i = 0; i <= DATABASE && PQntuples(row) > 0; i++)
+        at[i] = PQgetisnull(row, 0, i) ? "unknown to this user" : PQgetvalue(row, 0, i);
     if (PQntuples(row) == 0)
-        snprintf(out, room, "a transaction of PostgreSQL began before the rebuild");
+        snprintf(out, room, "waiting for a transaction that began before the rebuild");
     else if (!PQgetisnull(row, 0, PREPARED))
         snprintf(
             out, room,
-            "the prepared transaction '%s' of %s in the database %s has been open for %s: "
+            "waiting for the prepared transaction '%s' of %s in the database %s, since %s: "
             "COMMIT PREPARED or ROLLBACK PREPARED ends it",
-            PQgetvalue(row, 0, PREPARED), PQgetvalue(row, 0, OWNER),
-            PQgetvalue(row, 0, DATABASE), age_of(row, age));
+            at[PREPARED], at[OWNER], at[DATABASE], at[SINCE]);
     else
-        snprintf(
-            out, room,
-            "a transaction of PostgreSQL's process %s (%s, %s, database %s) has been open "
-            "for %s",
-            PQgetvalue(row, 0, PID), PQgetvalue(row, 0, PROGRAM), PQgetvalue(row, 0, STATE),
-            PQgetvalue(row, 0, DATABASE), age_of(row, age));
+        snprintf(out, room,
+                 "waiting for a transaction in the database %s, since %s: process %s (%s), "
+                 "state "
+                 "%s",
+                 at[DATABASE], at[SINCE], at[PID], at[PROGRAM], at[STATE]);
 }
 
 bool postgres_settled(struct source *s, char *waits, size_t room, struct failure *f) {
     struct postgres *p = (struct postgres *)s;
-    uint64_t oldest_id;
+    uint64_t id;
     *waits = '\0';
-    if (!ask_id(p, "xmin", &oldest_id, f)) return false;
-    if (oldest_id >= p->mark) return true;
+    if (!ask_id(p, oldest_id, &id, f)) return false;
+    if (id >= p->mark) return true;
     PGresult *row = postgres_ask(p, oldest, 0, NULL, f);
     if (!row && !p->lost) return false;
     describe(row, waits, room);

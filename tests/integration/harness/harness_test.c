@@ -2,6 +2,7 @@
 
 /* harness_test.c - the harness itself, on servers without the module. */
 
+#include "database.h"
 #include "harness.h"
 
 #include <signal.h>
@@ -102,4 +103,21 @@ TEST(info_fields_are_found_by_name) {
     redisContext *c = client(s);
     CHECK_INT(info_int(c, "server", "tcp_port"), s->port);
     CHECK_STR(info_text(c, "server", "no_such_field"), "");
+}
+
+TEST(a_killed_database_comes_back_with_its_rows) {
+    struct database *d = database_start();
+    database_run(d, "CREATE TABLE t AS SELECT generate_series(1, %d) AS id", 3);
+    int open = database_connect(d);
+    database_say(open, "BEGIN; INSERT INTO t VALUES (4)");
+    database_kill(d);
+    database_start_again(d);
+
+    CHECK_STR(database_run(d, "SELECT id FROM t ORDER BY id"), "1\n2\n3");
+}
+
+TEST(a_standby_recovers_for_ever) {
+    struct database *d = database_start(.standby = true);
+
+    CHECK_STR(database_run(d, "SELECT pg_is_in_recovery()"), "t");
 }
