@@ -20,6 +20,10 @@
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make demo         a database under attack, with Bulwark and without (two minutes; QUICK=1)
 # make long         what takes long: statistics, a billion items, millions of payloads
+# make install      module and program (DESTDIR, PREFIX=/usr); install-module, install-program;
+#                   make uninstall
+# make deb          Debian packages of both               -> build/package/*.deb
+# make package-test installs them in bookworm and trixie, beside Debian's servers (root only)
 # make format       rewrites the sources in house style
 # make lint         style, licences, exported symbols, links
 # make clean        all that was built goes, what was fetched stays (make distclean: all)
@@ -128,6 +132,7 @@ $(POSTGRES)/lib/libpq.so:
 	deps/get.sh libpq
 
 include tests/rules.mk
+include module/package/rules.mk
 
 .PHONY: run test unit integration examples matrix servers lint format clean distclean help
 run:

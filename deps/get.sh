@@ -11,6 +11,8 @@
 #   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
+#   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
+#   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
@@ -155,6 +157,8 @@ system_hiredis() {
     mkdir "$new/include" "$new/lib"
     ln -s "$headers" "$new/include/hiredis"
     ln -s "$archive" "$archive_tls" "$new/lib/"
+    notice=/usr/share/doc/libhiredis-dev/copyright
+    [ ! -e $notice ] || ln -s $notice "$new/COPYING"
     said="hiredis: the machine's own, $archive"
 }
 
@@ -167,6 +171,7 @@ build_hiredis() {
     cp -R hiredis.h hiredis_ssl.h async.h read.h sds.h alloc.h sockcompat.h adapters \
         "$new/include/hiredis"
     cp libhiredis.a libhiredis_ssl.a "$new/lib"
+    cp COPYING "$new"
     said="hiredis: $version"
 }
 
@@ -424,6 +429,43 @@ make_postgres() {
     system_postgres || { rm -rf "${new:?}"/*; unpack_postgres; }
 }
 
+# Of a machine's own, or bookworm's, which is a script and its tables.
+make_debootstrap() {
+    settings=
+    if ! program=$(command -v debootstrap); then
+        unpack_tools debootstrap debootstrap
+        program=$root/usr/sbin/debootstrap
+        settings="DEBOOTSTRAP_DIR=$root/usr/share/debootstrap; export DEBOOTSTRAP_DIR"
+    fi
+    script "$new/debootstrap" <<-END
+	$settings
+	exec $program "\$@"
+	END
+    said="debootstrap: $program"
+}
+
+# make_root SUITE: with the keys and the mirror of our own apt, and how it reaches the network.
+make_root() {
+    [ "$(id -u)" = 0 ] || die 3 "only root can make a system's root folder"
+    command -v wget >/dev/null || die 3 "debootstrap needs wget"
+    look_up deb "$1"
+    cat "$apt"/keys/*.gpg >"$tmp/keys.gpg"
+    mkdir "$tmp/probe" "$tmp/root"
+    mknod "$tmp/probe/null" c 1 3 2>/dev/null || die 3 "this machine lets nobody make devices"
+    quiet "$deps/debootstrap/debootstrap" --variant=minbase --keyring="$tmp/keys.gpg" \
+        "$1" "$tmp/root" "$uri"
+    for type in deb deb-src; do echo "$type $uri $1 main"; done >"$tmp/root/etc/apt/sources.list"
+    grep '^Acquire::' "$apt/apt.conf" >"$tmp/root/etc/apt/apt.conf.d/network" || :
+    rm -f "$tmp"/root/var/cache/apt/archives/*.deb
+    new=$tmp/root
+    said="root-$1: Debian $(cat "$new/etc/debian_version")"
+}
+
+get_root() {
+    sh "$0" debootstrap
+    get "$deps/root-$1" make_root "$1"
+}
+
 # The machine's Python if it can use the package, else Debian's.
 make_redis_py() {
     program=$(command -v python3 || :)
@@ -584,11 +626,13 @@ case $#:${1-} in
 1:clang) get "$deps/clang" make_clang ;;
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
 1:postgres) get "$deps/postgres" make_postgres ;;
+1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
+2:root) get_root "$2" ;;
 1:redis-py) get "$deps/redis-py" make_redis_py ;;
 1:node-redis) get "$deps/node-redis" make_node_redis ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | openssl | libpq | arm64 | s390x | clang | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh header | hiredis | openssl | libpq | arm64 | s390x | clang | gnuplot | postgres | debootstrap | root SUITE | redis-py | node-redis | server NAME | servers | any-server | names" ;;
 esac

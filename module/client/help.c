@@ -23,7 +23,9 @@ void help_subcommand(const struct subcommand *command, FILE *out) {
 bool run_help(const struct settings *s, struct failure *f) {
     (void)f;
     const struct subcommand *c = s->noperands ? options_subcommand(s->operands[0]) : NULL;
-    if (c) help_subcommand(c, stdout);
-    else help_all(stdout);
+    if (c)
+        help_subcommand(c, stdout);
+    else
+        help_all(stdout);
     return true;
 }

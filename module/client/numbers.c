@@ -12,10 +12,10 @@ struct unit {
     double worth;
 };
 
-static const struct unit multiples[] = {
-    {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
-static const struct unit times[] = {{"", 1e3},     {"ms", 1},     {"s", 1e3},
-                                    {"m", 60e3},   {"h", 3600e3}, {"d", 24 * 3600e3},
+static const struct unit multiples[] = {{"", 1},    {"k", 1e3}, {"K", 1e3},
+                                        {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
+static const struct unit times[] = {{"", 1e3},   {"ms", 1},     {"s", 1e3},
+                                    {"m", 60e3}, {"h", 3600e3}, {"d", 24 * 3600e3},
                                     {NULL, 0}};
 
 /* Digits, perhaps a point and digits, a unit, and nothing else. */
@@ -67,7 +67,8 @@ static const char *scaled(char *out, double n, double step, const char *const un
         unit++;
     }
     int places = unit == 0 || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2;
-    snprintf(out, NUMBERS_TEXT, "%.*f%s%s", places, n, units[unit][0] ? " " : "", units[unit]);
+    snprintf(out, NUMBERS_TEXT, "%.*f%s%s", places, n, units[unit][0] ? " " : "",
+             units[unit]);
     return out;
 }
 
@@ -83,12 +84,17 @@ const char *numbers_show_bytes(char *out, uint64_t bytes) {
 
 const char *numbers_show_time(char *out, int64_t ms) {
     int64_t s = ms / 1000;
-    if (ms < 1000) snprintf(out, NUMBERS_TEXT, "%dms", (int)ms);
-    else if (ms < 10000 && ms % 1000) snprintf(out, NUMBERS_TEXT, "%.1fs", (double)ms / 1000);
-    else if (s < 60) snprintf(out, NUMBERS_TEXT, "%ds", (int)s);
-    else if (s < 3600) snprintf(out, NUMBERS_TEXT, "%dm%02ds", (int)(s / 60), (int)(s % 60));
+    if (ms < 1000)
+        snprintf(out, NUMBERS_TEXT, "%dms", (int)ms);
+    else if (ms < 10000 && ms % 1000)
+        snprintf(out, NUMBERS_TEXT, "%.1fs", (double)ms / 1000);
+    else if (s < 60)
+        snprintf(out, NUMBERS_TEXT, "%ds", (int)s);
+    else if (s < 3600)
+        snprintf(out, NUMBERS_TEXT, "%dm%02ds", (int)(s / 60), (int)(s % 60));
     else if (s < 48 * 3600)
         snprintf(out, NUMBERS_TEXT, "%dh%02dm", (int)(s / 3600), (int)(s / 60 % 60));
-    else snprintf(out, NUMBERS_TEXT, "%lldd", (long long)(s / 86400));
+    else
+        snprintf(out, NUMBERS_TEXT, "%lldd", (long long)(s / 86400));
     return out;
 }

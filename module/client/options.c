@@ -17,7 +17,8 @@ const struct subcommand *options_subcommand(const char *name) {
 static const struct option *find(const struct subcommand *command, const char *word) {
     for (const struct option *o = options; o->name; o++) {
         if (!(o->taken_by & command->bit)) continue;
-        if (word[1] == '-' ? strcmp(word + 2, o->name) == 0 : word[1] == o->letter && !word[2])
+        if (word[1] == '-' ? strcmp(word + 2, o->name) == 0
+                           : word[1] == o->letter && !word[2])
             return o;
     }
     return NULL;
@@ -26,8 +27,8 @@ static const struct option *find(const struct subcommand *command, const char *w
 /* The option is another subcommand's, or nobody's. */
 static bool fail_unknown(const struct subcommand *command, const char *word,
                          struct failure *f) {
-    return fail(f, EXIT_USAGE, "%s takes no option %s: see bulwark %s --help", command->name,
-                word, command->name);
+    return fail(f, EXIT_USAGE, "%s takes no option %s: see bulwark %s --help",
+                command->name, word, command->name);
 }
 
 static void append(struct texts *texts, const char *text) {
@@ -49,26 +50,42 @@ static bool set(const struct option *o, char *text, struct settings *out) {
     char *field = (char *)out + o->field;
     double rate;
     switch (o->type) {
-    case OPTION_FLAG: *(bool *)field = true; return true;
-    case OPTION_TEXT: *(const char **)field = text; return true;
-    case OPTION_TEXTS: append((struct texts *)field, text); return true;
-    case OPTION_SECRET: *(const char **)field = take_secret(text); return true;
-    case OPTION_COUNT: return numbers_count(text, (uint64_t *)field);
-    case OPTION_TIME: return numbers_time(text, (int64_t *)field);
-    case OPTION_RATE: *(const char **)field = text; return numbers_rate(text, &rate);
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)field = text;
+        return true;
+    case OPTION_TEXTS:
+        append((struct texts *)field, text);
+        return true;
+    case OPTION_SECRET:
+        *(const char **)field = take_secret(text);
+        return true;
+    case OPTION_COUNT:
+        return numbers_count(text, (uint64_t *)field);
+    case OPTION_TIME:
+        return numbers_time(text, (int64_t *)field);
+    case OPTION_RATE:
+        *(const char **)field = text;
+        return numbers_rate(text, &rate);
     }
     return false;
 }
 
 static const char *what_is_wanted(enum option_type type) {
     switch (type) {
-    case OPTION_COUNT: return "a whole number, such as 1000, 50k or 1.5M";
-    case OPTION_TIME: return "a time, such as 500ms, 30s or 10m";
-    case OPTION_RATE: return "an error rate between 0 and 1, such as 0.001";
+    case OPTION_COUNT:
+        return "a whole number, such as 1000, 50k or 1.5M";
+    case OPTION_TIME:
+        return "a time, such as 500ms, 30s or 10m";
+    case OPTION_RATE:
+        return "an error rate between 0 and 1, such as 0.001";
     case OPTION_FLAG:
     case OPTION_TEXT:
     case OPTION_TEXTS:
-    case OPTION_SECRET: break;
+    case OPTION_SECRET:
+        break;
     }
     return "a text";
 }
@@ -78,18 +95,23 @@ static bool take_option(const struct subcommand *command, int argc, char **argv,
                         struct settings *out, struct failure *f) {
     char *word = argv[*i], *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     char name[64];
-    snprintf(name, sizeof(name), "%.*s", value ? (int)(value - word) : (int)strlen(word), word);
+    snprintf(name, sizeof(name), "%.*s", value ? (int)(value - word) : (int)strlen(word),
+             word);
     const struct option *o = find(command, name);
     if (!o) return fail_unknown(command, name, f);
     if (o->type == OPTION_FLAG) {
         if (value) return fail(f, EXIT_USAGE, "%s takes no value", name);
         return set(o, NULL, out);
     }
-    if (value) value++;
-    else if (++*i < argc) value = argv[*i];
-    else return fail(f, EXIT_USAGE, "%s wants a value: %s", name, o->argument);
+    if (value)
+        value++;
+    else if (++*i < argc)
+        value = argv[*i];
+    else
+        return fail(f, EXIT_USAGE, "%s wants a value: %s", name, o->argument);
     if (!set(o, value, out))
-        return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o->type), value);
+        return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o->type),
+                    value);
     return true;
 }
 
@@ -110,17 +132,19 @@ static bool take_operand(const struct subcommand *command, const char *word,
     return true;
 }
 
-bool options_read(const struct subcommand *command, int argc, char **argv, struct settings *out,
-                  bool *help, struct failure *f) {
+bool options_read(const struct subcommand *command, int argc, char **argv,
+                  struct settings *out, bool *help, struct failure *f) {
     bool only_operands = false;
     *help = false;
     set_initial(command->bit, out);
     for (int i = 0; i < argc; i++) {
         if (!only_operands && strcmp(argv[i], "--help") == 0) return *help = true;
-        if (!only_operands && strcmp(argv[i], "--") == 0) only_operands = true;
+        if (!only_operands && strcmp(argv[i], "--") == 0)
+            only_operands = true;
         else if (!only_operands && argv[i][0] == '-' && argv[i][1]) {
             if (!take_option(command, argc, argv, &i, out, f)) return false;
-        } else if (!take_operand(command, argv[i], out, f)) return false;
+        } else if (!take_operand(command, argv[i], out, f))
+            return false;
     }
     if (out->noperands < command->least)
         return fail(f, EXIT_USAGE, "something is missing: bulwark %s %s", command->name,

@@ -44,7 +44,7 @@ struct option {
     enum option_type {
         OPTION_FLAG,
         OPTION_TEXT,
-        OPTION_TEXTS, /* may be given several times */
+        OPTION_TEXTS,  /* may be given several times */
         OPTION_SECRET, /* a text that is wiped from the command line */
         OPTION_COUNT,
         OPTION_RATE, /* kept as text: "0.001" must arrive as it was written */
@@ -60,7 +60,7 @@ extern const struct option options[]; /* ends with a name of NULL */
 
 /* Reads what follows the subcommand's name. `help` is set if --help was among it; nothing
  * else matters then. Texts point into argv. */
-bool options_read(const struct subcommand *command, int argc, char **argv, struct settings *out,
-                  bool *help, struct failure *f);
+bool options_read(const struct subcommand *command, int argc, char **argv,
+                  struct settings *out, bool *help, struct failure *f);
 
 #endif

@@ -6,8 +6,10 @@
 
 const struct subcommand subcommands[] = {
     {"plan", FOR_PLAN, "CAPACITY [ERROR]", 1, 2, "what a filter of that size will cost",
-     "Computes, without a server, what a filter for CAPACITY items with the error rate ERROR "
-     "(0.001) takes: memory, bits for an item, memory reads for a question, what it costs if "
+     "Computes, without a server, what a filter for CAPACITY items with the error rate "
+     "ERROR "
+     "(0.001) takes: memory, bits for an item, memory reads for a question, what it costs "
+     "if "
      "it has to grow, and what filters of other kinds would take.",
      run_plan},
     {"fill", FOR_FILL, "FILTER", 1, 1, "fills or rebuilds a filter, under traffic",
@@ -16,7 +18,8 @@ const struct subcommand subcommands[] = {
      "Until then the old generation answers, and what is added goes to both. If anything "
      "goes wrong, nothing has changed.",
      run_fill},
-    {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX, "every filter of a server or cluster",
+    {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
+     "every filter of a server or cluster",
      "Lists filters: their state, why they answer `unknown`, how full they are, how often "
      "they err, what they take, and what to do about it.",
      run_list},
@@ -26,8 +29,10 @@ const struct subcommand subcommands[] = {
      "Serves the numbers of a server or cluster and of its filters as text that Prometheus "
      "reads, at /metrics on a loopback port; or prints them once.",
      run_metrics},
-    {"parts", FOR_PARTS, "PARTS [ITEM ...]", 1, OPERANDS_MAX, "the tags of a filter in parts",
-     "Prints the tags of a filter that is split into PARTS keys over a cluster; with ITEMs, "
+    {"parts", FOR_PARTS, "PARTS [ITEM ...]", 1, OPERANDS_MAX,
+     "the tags of a filter in parts",
+     "Prints the tags of a filter that is split into PARTS keys over a cluster; with "
+     "ITEMs, "
      "the part and the tag of each.",
      run_parts},
     {"help", FOR_HELP, "[SUBCOMMAND]", 0, 1, "help for a subcommand, as --help does",
@@ -63,7 +68,8 @@ const struct option options[] = {
     {"empty", 0, NULL, OPTION_FLAG, AT(empty), SOURCE, NULL,
      "accepts a source without items; everything is then absent"},
     {"expect", 0, "ITEM", OPTION_TEXTS, AT(expect), SOURCE, NULL,
-     "an item as the application asks for it, which must be there before the commit; may be "
+     "an item as the application asks for it, which must be there before the commit; may "
+     "be "
      "given several times"},
 
     /* the filter that is made */
@@ -72,7 +78,8 @@ const struct option options[] = {
     {"error", 'e', "RATE", OPTION_RATE, AT(error), SOURCE, NULL,
      "its error rate; if left out, that of the old generation, or the server's setting"},
     {"kind", 0, "KIND", OPTION_TEXT, AT(kind), SOURCE, NULL,
-     "its kind; a filter of another product's kind is rebuilt only if this says into which"},
+     "its kind; a filter of another product's kind is rebuilt only if this says into "
+     "which"},
     {"parts", 0, "PARTS", OPTION_COUNT, AT(parts), SOURCE | FOR_PLAN, NULL,
      "the filter is split into that many keys: see bulwark parts"},
 
@@ -94,13 +101,15 @@ const struct option options[] = {
      "only filters whose key matches, as in SCAN"},
     {"each-part", 0, NULL, OPTION_FLAG, AT(each_part), FILTERS, NULL,
      "parts of a filter one by one, not added up"},
-    {"interval", 0, "TIME", OPTION_TIME, AT(interval), FOR_WATCH, "1s", "between two looks"},
-    {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL, "ends after so many looks"},
+    {"interval", 0, "TIME", OPTION_TIME, AT(interval), FOR_WATCH, "1s",
+     "between two looks"},
+    {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
+     "ends after so many looks"},
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
      "where it listens"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
-    {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH, NULL,
-     "prints JSON, an object on each line"},
+    {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,
+     NULL, "prints JSON, an object on each line"},
     {"format", 0, "FORMAT", OPTION_TEXT, AT(format), FOR_PARTS, "text",
      "text, json, python or javascript"},
 
@@ -123,7 +132,8 @@ const struct option options[] = {
     {"tls", 0, NULL, OPTION_FLAG, AT(tls), FOR_SERVER, NULL, "speaks TLS"},
     {"cacert", 0, "FILE", OPTION_TEXT, AT(cacert), FOR_SERVER, NULL,
      "the certificate authority that the server must have; otherwise the machine's"},
-    {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL, "this client's certificate"},
+    {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL,
+     "this client's certificate"},
     {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "and its private key"},
     {"sni", 0, "NAME", OPTION_TEXT, AT(sni), FOR_SERVER, NULL,
      "the server's name, if it is not the host"},

@@ -40,7 +40,8 @@ struct source_item {
 struct source;
 
 struct source_kind {
-    enum source_answer (*next)(struct source *s, struct source_item *out, struct failure *f);
+    enum source_answer (*next)(struct source *s, struct source_item *out,
+                               struct failure *f);
     /* Reads once what is there; at most the room of its buffer. */
     bool (*receive)(struct source *s, struct failure *f);
     /* -1: there is always something to read (a regular file). */
