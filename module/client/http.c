@@ -68,8 +68,8 @@ static void welcome(struct service *s) {
 
 /* ---- replies ---- */
 
-static void reply(struct connection *c, const char *status, const char *type, const char *body,
-                  size_t length) {
+static void reply(struct connection *c, const char *status, const char *type,
+                  const char *body, size_t length) {
     FILE *out = open_memstream(&c->reply, &c->left);
     if (!out) abort();
     fprintf(out,
@@ -92,8 +92,10 @@ static void show_page(struct service *s, struct connection *c, const char *path)
     if (!out) abort();
     const char *type = s->page(s->context, path, out);
     fclose(out);
-    if (type) reply(c, "200 OK", type, body, length);
-    else refuse(c, "404 Not Found");
+    if (type)
+        reply(c, "200 OK", type, body, length);
+    else
+        refuse(c, "404 Not Found");
     free(body);
 }
 
@@ -108,8 +110,10 @@ static void answer(struct service *s, struct connection *c) {
     }
     *path++ = *version = '\0';
     path[strcspn(path, "?#")] = '\0';
-    if (strcmp(line, "GET") != 0) refuse(c, "405 Method Not Allowed");
-    else show_page(s, c, path);
+    if (strcmp(line, "GET") != 0)
+        refuse(c, "405 Method Not Allowed");
+    else
+        show_page(s, c, path);
 }
 
 /* ---- reading, writing, ending ---- */
@@ -132,8 +136,10 @@ static void read_some(struct service *s, struct connection *c) {
     }
     c->length += (size_t)n;
     c->request[c->length] = '\0';
-    if (is_complete(c)) answer(s, c);
-    else if (c->length == HTTP_REQUEST_MAX) refuse(c, "431 Request Header Fields Too Large");
+    if (is_complete(c))
+        answer(s, c);
+    else if (c->length == HTTP_REQUEST_MAX)
+        refuse(c, "431 Request Header Fields Too Large");
 }
 
 static void write_some(struct connection *c) {
@@ -158,9 +164,15 @@ static void end_some(struct connection *c) {
 
 static void attend(struct service *s, struct connection *c) {
     switch (c->stage) {
-    case READING: read_some(s, c); break;
-    case WRITING: write_some(c); break;
-    case ENDING: end_some(c); break;
+    case READING:
+        read_some(s, c);
+        break;
+    case WRITING:
+        write_some(c);
+        break;
+    case ENDING:
+        end_some(c);
+        break;
     }
 }
 
@@ -178,7 +190,8 @@ static int next_deadline(const struct service *s) {
 static void drop_late(struct service *s) {
     int64_t now = interrupt_clock();
     for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
-        if (s->connection[i].fd >= 0 && s->connection[i].until <= now) drop(&s->connection[i]);
+        if (s->connection[i].fd >= 0 && s->connection[i].until <= now)
+            drop(&s->connection[i]);
 }
 
 static void serve_once(struct service *s) {
@@ -198,8 +211,10 @@ static void serve_once(struct service *s) {
 void http_serve(int listener, http_page *page, void *context) {
     struct service *s = fail_alloc(sizeof(*s));
     *s = (struct service){.listener = listener, .page = page, .context = context};
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) s->connection[i].fd = -1;
-    while (!interrupt_came()) serve_once(s);
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+        s->connection[i].fd = -1;
+    while (!interrupt_came())
+        serve_once(s);
     for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
         if (s->connection[i].fd >= 0) drop(&s->connection[i]);
     free(s);
@@ -234,8 +249,10 @@ int http_listen(struct address *at, struct failure *f) {
     int error = getaddrinfo(at->host, port, &wanted, &found), fd = -1;
     if (error == 0) fd = listen_at(found);
     const char *reason = error ? gai_strerror(error) : strerror(errno);
-    if (fd < 0) fail(f, EXIT_USAGE, "can't listen at %s: %s", server_show(at, text), reason);
-    else at->port = port_of(fd);
+    if (fd < 0)
+        fail(f, EXIT_USAGE, "can't listen at %s: %s", server_show(at, text), reason);
+    else
+        at->port = port_of(fd);
     if (found) freeaddrinfo(found);
     return fd;
 }

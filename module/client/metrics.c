@@ -18,7 +18,8 @@
 static const char *page(void *context, const char *path, FILE *out) {
     struct survey *v = context;
     if (strcmp(path, "/") == 0) {
-        fputs("<!doctype html><title>bulwark</title><a href=\"/metrics\">metrics</a>\n", out);
+        fputs("<!doctype html><title>bulwark</title><a href=\"/metrics\">metrics</a>\n",
+              out);
         return "text/html; charset=utf-8";
     }
     if (strcmp(path, "/metrics") != 0) return NULL;

@@ -4,19 +4,20 @@
 
 #include <math.h>
 
-#define GAUGE(name, help, field) {"bulwark_" name, METRIC_GAUGE, help, NULL, NULL, "bf_" field}
+#define GAUGE(name, help, field)                                                           \
+    { "bulwark_" name, METRIC_GAUGE, help, NULL, NULL, "bf_" field }
 #define COUNTER(name, help, field)                                                         \
-    {"bulwark_" name "_total", METRIC_COUNTER, help, NULL, NULL, "bf_" field}
+    { "bulwark_" name "_total", METRIC_COUNTER, help, NULL, NULL, "bf_" field }
 #define KIND(kind, help)                                                                   \
-    {"bulwark_filters_by_kind", METRIC_GAUGE, help, "kind", kind, "bf_filters_" kind}
+    { "bulwark_filters_by_kind", METRIC_GAUGE, help, "kind", kind, "bf_filters_" kind }
 #define STATE(state, help)                                                                 \
-    {"bulwark_filters_by_state", METRIC_GAUGE, help, "state", state, "bf_filters_" state}
+    { "bulwark_filters_by_state", METRIC_GAUGE, help, "state", state, "bf_filters_" state }
 #define ANSWER(answer, help, field)                                                        \
-    {"bulwark_answers_total", METRIC_COUNTER, help, "answer", answer, "bf_" field}
+    { "bulwark_answers_total", METRIC_COUNTER, help, "answer", answer, "bf_" field }
 #define UNKNOWN(cause, help)                                                               \
-    {"bulwark_unknown_total", METRIC_COUNTER, help, "cause", cause, "bf_unknown_" cause}
+    { "bulwark_unknown_total", METRIC_COUNTER, help, "cause", cause, "bf_unknown_" cause }
 #define LOST(how, help)                                                                    \
-    {"bulwark_ready_lost_total", METRIC_COUNTER, help, "how", how, "bf_ready_" how}
+    { "bulwark_ready_lost_total", METRIC_COUNTER, help, "how", how, "bf_ready_" how }
 
 const struct metric metrics_of_nodes[] = {
     GAUGE("filters", "Filters on this server.", "filters"),
@@ -36,7 +37,8 @@ const struct metric metrics_of_nodes[] = {
     GAUGE("largest_filter_bytes", "Memory of the largest filter.", "largest_filter_bytes"),
     GAUGE("bypass", "1 if bf-bypass is on: nothing is denied.", "bypass"),
     COUNTER("questions", "Items asked for, by any command.", "questions"),
-    ANSWER("exists_no", "Answers, but for unknown, which are counted by cause.", "exists_no"),
+    ANSWER("exists_no", "Answers, but for unknown, which are counted by cause.",
+           "exists_no"),
     ANSWER("exists_maybe", NULL, "exists_maybe"),
     ANSWER("absent", NULL, "absent_answers"),
     ANSWER("maybe", NULL, "maybe_answers"),
@@ -53,7 +55,8 @@ const struct metric metrics_of_nodes[] = {
     UNKNOWN("restart", NULL),
     UNKNOWN("failover", NULL),
     UNKNOWN("restore", NULL),
-    COUNTER("contradictions", "Cached values that the filter denies; one hit in 64 is looked at.",
+    COUNTER("contradictions",
+            "Cached values that the filter denies; one hit in 64 is looked at.",
             "contradictions"),
     COUNTER("growths", "Layers that filters grew by.", "growths"),
     COUNTER("overfull_adds", "Items added over capacity.", "overfull_adds"),
@@ -115,19 +118,22 @@ static double interrupted(const struct survey_filter *f) {
 
 static double unknown(const struct survey_filter *f) {
     double sum = 0;
-    for (size_t i = 0; i < SURVEY_CAUSES; i++) sum += (double)f->answers.unknown[i];
+    for (size_t i = 0; i < SURVEY_CAUSES; i++)
+        sum += (double)f->answers.unknown[i];
     return sum;
 }
 
-#define OF_FILTER(name, help, value) {"bulwark_filter_" name, METRIC_GAUGE, help, value}
+#define OF_FILTER(name, help, value)                                                       \
+    { "bulwark_filter_" name, METRIC_GAUGE, help, value }
 #define COUNTED(name, help, value)                                                         \
-    {"bulwark_filter_" name "_total", METRIC_COUNTER, help, value}
+    { "bulwark_filter_" name "_total", METRIC_COUNTER, help, value }
 
 const struct filter_metric metrics_of_filters[] = {
     OF_FILTER("bytes", "Memory.", bytes),
     OF_FILTER("items", "Items added.", items),
     OF_FILTER("capacity_items", "Items that it has room for.", capacity),
-    OF_FILTER("full_ratio", "Items divided by capacity; of parts, the fullest one's.", full),
+    OF_FILTER("full_ratio", "Items divided by capacity; of parts, the fullest one's.",
+              full),
     OF_FILTER("fill_ratio", "The share of its bits that are set.", fill),
     OF_FILTER("layers", "Layers; 1 until it grows.", layers),
     OF_FILTER("overfull_items", "Items over capacity.", overfull),

@@ -27,8 +27,10 @@ static void label(FILE *out, const char *bytes, size_t length) {
 
 /* Whole numbers are written whole. */
 static void value(FILE *out, double n) {
-    if (n == floor(n) && fabs(n) < 9e15) fprintf(out, " %.0f\n", n);
-    else fprintf(out, " %.9g\n", n);
+    if (n == floor(n) && fabs(n) < 9e15)
+        fprintf(out, " %.0f\n", n);
+    else
+        fprintf(out, " %.9g\n", n);
 }
 
 static void open_labels(FILE *out, const char *name, const struct survey_node *n) {
@@ -110,7 +112,8 @@ static void open_filter(FILE *out, const char *name, const struct survey_filter 
     putc('"', out);
 }
 
-static void write_filters(const struct survey *v, const struct filter_metric *m, FILE *out) {
+static void write_filters(const struct survey *v, const struct filter_metric *m,
+                          FILE *out) {
     head(out, m->name, m->type, m->help);
     for (size_t i = 0; i < v->nfilters; i++) {
         const struct survey_filter *f = &v->filter[i];
@@ -123,7 +126,8 @@ static void write_filters(const struct survey *v, const struct filter_metric *m,
 }
 
 static void write_states(const struct survey *v, FILE *out) {
-    head(out, "bulwark_filter_state", METRIC_GAUGE, "1 for the state that the filter is in.");
+    head(out, "bulwark_filter_state", METRIC_GAUGE,
+         "1 for the state that the filter is in.");
     for (size_t i = 0; i < v->nfilters; i++)
         for (unsigned state = 0; state < SURVEY_STATES; state++) {
             open_filter(out, "bulwark_filter_state", &v->filter[i]);
@@ -148,7 +152,8 @@ void metrics_write(const struct survey *v, FILE *out) {
     write_about(v, out);
     write_trust(v, out);
     write_memory(v, out);
-    for (const struct metric *m = metrics_of_nodes; m->name; m++) write_metric(v, m, out);
+    for (const struct metric *m = metrics_of_nodes; m->name; m++)
+        write_metric(v, m, out);
     write_states(v, out);
     write_causes(v, out);
     for (const struct filter_metric *m = metrics_of_filters; m->name; m++)
