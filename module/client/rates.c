@@ -18,7 +18,7 @@ struct sample {
 
 struct samples {
     struct sample *at;
-    size_t n;
+    size_t n, next; /* where to look first */
 };
 
 struct memory {
@@ -30,7 +30,7 @@ static void forget(struct samples *s) {
     for (size_t i = 0; i < s->n; i++)
         free(s->at[i].name);
     free(s->at);
-    *s = (struct samples){NULL, 0};
+    *s = (struct samples){NULL, 0, 0};
 }
 
 struct memory *rates_new(void) {
@@ -84,12 +84,14 @@ void rates_remember(struct memory *r, const struct survey *v) {
         keep(&r->filters, sample_of_filter(&v->filter[i]));
 }
 
-/* Filters are sorted, but those of the last look may be others: there are few enough. */
-static const struct sample *find(const struct samples *s, const struct sample *like) {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].length == like->length &&
-            memcmp(s->at[i].name, like->name, like->length) == 0)
-            return &s->at[i];
+/* Asked for in the order they were remembered in, most are found at once. */
+static const struct sample *find(struct samples *s, const struct sample *like) {
+    for (size_t tries = 0; tries < s->n; tries++) {
+        const struct sample *next = &s->at[s->next++ % s->n];
+        if (next->length == like->length &&
+            memcmp(next->name, like->name, like->length) == 0)
+            return next;
+    }
     return NULL;
 }
 
@@ -102,8 +104,7 @@ static double gained(uint64_t now, uint64_t before, double seconds) {
     return now > before ? (double)(now - before) / seconds : 0;
 }
 
-static struct rates compare(const struct memory *r, const struct samples *s,
-                            struct sample now) {
+static struct rates compare(const struct memory *r, struct samples *s, struct sample now) {
     const struct sample *before = find(s, &now);
     double seconds = (double)(interrupt_clock() - r->when) / 1000;
     if (!before || !(seconds > 0)) return (struct rates){.known = false};
@@ -121,12 +122,12 @@ static struct rates compare(const struct memory *r, const struct samples *s,
     return rates;
 }
 
-struct rates rates_of_node(const struct memory *r, const struct survey_node *n) {
+struct rates rates_of_node(struct memory *r, const struct survey_node *n) {
     if (!n->up) return (struct rates){.known = false};
     return compare(r, &r->nodes, sample_of_node(n));
 }
 
-struct rates rates_of_filter(const struct memory *r, const struct survey_filter *f) {
+struct rates rates_of_filter(struct memory *r, const struct survey_filter *f) {
     return compare(r, &r->filters, sample_of_filter(f));
 }
 

@@ -24,8 +24,8 @@ struct memory *rates_new(void);
 void rates_free(struct memory *r);
 void rates_remember(struct memory *r, const struct survey *v);
 
-struct rates rates_of_node(const struct memory *r, const struct survey_node *n);
-struct rates rates_of_filter(const struct memory *r, const struct survey_filter *f);
+struct rates rates_of_node(struct memory *r, const struct survey_node *n);
+struct rates rates_of_filter(struct memory *r, const struct survey_filter *f);
 void rates_add(struct rates *sum, const struct rates *more);
 
 double rates_unknown(const struct rates *r); /* by any cause */

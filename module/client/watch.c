@@ -32,7 +32,7 @@ static void rate_cell(struct table *t, const struct rates *r, double rate) {
         table_cell(t, "%s", numbers_show_count(number, (uint64_t)(rate + 0.5)));
 }
 
-static struct rates sum_of_nodes(const struct memory *m, const struct survey *v) {
+static struct rates sum_of_nodes(struct memory *m, const struct survey *v) {
     struct rates sum = {.known = false};
     for (size_t i = 0; i < v->nnodes; i++) {
         struct rates r = rates_of_node(m, &v->node[i]);
@@ -88,7 +88,7 @@ static void add_filter(struct table *t, const struct survey_filter *f,
     free(name);
 }
 
-static void draw_filters(const struct memory *m, const struct survey *v, FILE *out,
+static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
                          size_t width) {
     struct table *t =
         table_new("lllrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ABSENT/S", "MAYBE/S",
@@ -100,7 +100,7 @@ static void draw_filters(const struct memory *m, const struct survey *v, FILE *o
     table_print(t, out, width);
 }
 
-static void draw(const struct memory *m, const struct survey *v, FILE *out, size_t width) {
+static void draw(struct memory *m, const struct survey *v, FILE *out, size_t width) {
     struct rates sum = sum_of_nodes(m, v);
     char clock[16];
     time_t now = time(NULL);
@@ -139,7 +139,7 @@ static void put_on_screen(char *text, const struct winsize *size) {
     fputs("\033[J", stdout);
 }
 
-static void show_on_screen(const struct memory *m, const struct survey *v) {
+static void show_on_screen(struct memory *m, const struct survey *v) {
     struct winsize size = {.ws_row = 24, .ws_col = 80};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     char *text = NULL;
@@ -154,7 +154,7 @@ static void show_on_screen(const struct memory *m, const struct survey *v) {
 
 /* ---- looks ---- */
 
-static void show(const struct memory *m, const struct survey *v, bool screen) {
+static void show(struct memory *m, const struct survey *v, bool screen) {
     if (v->settings->json)
         watch_json(m, v, stdout);
     else if (screen)

@@ -27,7 +27,7 @@ static void show_rates(const struct rates *r, bool of_filter, FILE *out) {
     json_close(out);
 }
 
-static void show_node(const struct memory *m, const struct survey_node *n, FILE *out) {
+static void show_node(struct memory *m, const struct survey_node *n, FILE *out) {
     struct rates r = rates_of_node(m, n);
     json_open(out, NULL);
     json_text(out, "node", n->name);
@@ -38,7 +38,7 @@ static void show_node(const struct memory *m, const struct survey_node *n, FILE 
     json_close(out);
 }
 
-static void show_filter(const struct memory *m, const struct survey_filter *f, FILE *out) {
+static void show_filter(struct memory *m, const struct survey_filter *f, FILE *out) {
     struct rates r = rates_of_filter(m, f);
     json_open(out, NULL);
     show_json_filter(f, out);
@@ -46,7 +46,7 @@ static void show_filter(const struct memory *m, const struct survey_filter *f, F
     json_close(out);
 }
 
-void watch_json(const struct memory *m, const struct survey *v, FILE *out) {
+void watch_json(struct memory *m, const struct survey *v, FILE *out) {
     json_open(out, NULL);
     json_count(out, "time", (uint64_t)time(NULL));
     json_open_list(out, "nodes");

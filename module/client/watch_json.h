@@ -6,6 +6,6 @@
 
 #include "rates.h"
 
-void watch_json(const struct memory *m, const struct survey *v, FILE *out);
+void watch_json(struct memory *m, const struct survey *v, FILE *out);
 
 #endif
