@@ -35,8 +35,7 @@ void survey_forget_keys(struct survey_node *n) {
 static void add_key(struct survey_node *n, const char *text, size_t length) {
     if (n->nkeys == n->room) {
         n->room = n->room ? 2 * n->room : 16;
-        n->keys = realloc(n->keys, n->room * sizeof(*n->keys));
-        if (!n->keys) abort();
+        n->keys = fail_grow(n->keys, n->room * sizeof(*n->keys));
     }
     n->keys[n->nkeys++] = (struct survey_key){fail_strndup(text, length), length};
 }
