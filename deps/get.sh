@@ -10,6 +10,7 @@
 #                             runs its programs here
 #   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
+#   deps/get.sh promtool      build/deps/promtool/promtool: looks at metrics and alert rules
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
 #   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
 #   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
@@ -385,6 +386,19 @@ FONTCONFIG_FILE=$place/fonts.conf; export FONTCONFIG_FILE"
     said="gnuplot: $program"
 }
 
+# A program that needs nothing but libc: what its package wants is for the server beside it.
+make_promtool() {
+    if program=$(command -v promtool); then
+        ln -s "$program" "$new/promtool"
+    else
+        look_up deb bookworm
+        unpack bookworm prometheus "$tmp/root"
+        mv "$tmp/root/usr/bin/promtool" "$new/"
+    fi
+    quiet "$new/promtool" --version
+    said="promtool: $("$new/promtool" --version 2>&1 | head -n 1)"
+}
+
 # The machine's own PostgreSQL: the newest server that it has.
 system_postgres() {
     for program in "$(command -v postgres)" /usr/lib/postgresql/*/bin/postgres; do
@@ -639,6 +653,7 @@ case $#:${1-} in
 1:arm64 | 1:s390x) get "$deps/$1" make_foreign "$1" ;;
 1:clang) get "$deps/clang" make_clang ;;
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
+1:promtool) get "$deps/promtool" make_promtool ;;
 1:postgres) get "$deps/postgres" make_postgres ;;
 1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
 2:root) get_root "$2" ;;

@@ -18,13 +18,19 @@ static size_t width(void) {
     return size.ws_col;
 }
 
+static bool any_is_up(const struct survey *v) {
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (v->node[i].up) return true;
+    return false;
+}
+
 bool run_list(const struct settings *s, struct failure *f) {
     struct survey *v = survey_open(s, f);
     if (!v) return false;
     survey_look(v);
     if (s->json)
         show_json(v, stdout);
-    else
+    else if (any_is_up(v))
         show_list(v, stdout, width());
     bool good = v->trouble.code == EXIT_DONE;
     if (!good) *f = v->trouble;

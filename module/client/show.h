@@ -5,8 +5,8 @@
 
 #include "survey.h"
 
-/* A line for each node, a table of filters, and sentences on what to do. Lines of tables are
- * cut to the width; 0: not cut. */
+/* A line for each node, a table of filters, and sentences on what to do. The lines of
+ * tables are cut to the width; 0: not cut. */
 void show_list(const struct survey *v, FILE *out, size_t width);
 
 void show_nodes(const struct survey *v, FILE *out, size_t width);

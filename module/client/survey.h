@@ -57,7 +57,7 @@ struct survey_node {
     size_t nnumbers;
 
     struct survey_key *keys; /* what SCAN has found, or was named */
-    size_t nkeys;
+    size_t nkeys, room;
     uint64_t scanned_filters; /* bf_filters at the time */
     int64_t scanned_at;       /* 0: never */
     bool lost_keys;           /* some have gone, or are with another node */

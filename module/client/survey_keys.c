@@ -29,24 +29,36 @@ void survey_forget_keys(struct survey_node *n) {
         free(n->keys[i].text);
     free(n->keys);
     n->keys = NULL;
-    n->nkeys = 0;
-}
-
-static bool has_key(const struct survey_node *n, const char *text, size_t length,
-                    size_t from) {
-    for (size_t i = from; i < n->nkeys; i++)
-        if (n->keys[i].length == length && memcmp(n->keys[i].text, text, length) == 0)
-            return true;
-    return false;
+    n->nkeys = n->room = 0;
 }
 
 static void add_key(struct survey_node *n, const char *text, size_t length) {
-    if ((n->nkeys & (n->nkeys - 1)) == 0) {
-        size_t room = n->nkeys ? 2 * n->nkeys : 1;
-        n->keys = realloc(n->keys, room * sizeof(*n->keys));
-        if (!n->keys) abort();
+    if (n->nkeys == n->room) {
+        n->room = n->room ? 2 * n->room : 16;
+        n->keys = fail_grow(n->keys, n->room * sizeof(*n->keys));
     }
     n->keys[n->nkeys++] = (struct survey_key){fail_strndup(text, length), length};
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const struct survey_key *x = a, *y = b;
+    if (x->length != y->length) return x->length > y->length ? 1 : -1;
+    return memcmp(x->text, y->text, x->length);
+}
+
+/* SCAN may tell of a key several times. How many there are from the first on. */
+static size_t keep_each_once(struct survey_node *n, size_t first) {
+    size_t kept = first;
+    if (n->nkeys == first) return 0;
+    qsort(n->keys + first, n->nkeys - first, sizeof(*n->keys), by_bytes);
+    for (size_t i = first; i < n->nkeys; i++) {
+        if (kept > first && by_bytes(&n->keys[kept - 1], &n->keys[i]) == 0)
+            free(n->keys[i].text);
+        else
+            n->keys[kept++] = n->keys[i];
+    }
+    n->nkeys = kept;
+    return kept - first;
 }
 
 /* ---- SCAN ---- */
@@ -77,8 +89,7 @@ static bool take_step(struct walk *w, const redisReply *r) {
     const redisReply *found = r->element[1];
     for (size_t i = 0; i < found->elements; i++) {
         const redisReply *key = found->element[i];
-        if (key->str && !has_key(w->n, key->str, key->len, w->first))
-            add_key(w->n, key->str, key->len);
+        if (key->str) add_key(w->n, key->str, key->len);
     }
     return true;
 }
@@ -99,12 +110,18 @@ static bool step(struct walk *w) {
     return good;
 }
 
+static bool has_all(const struct walk *w) {
+    return w->n->nkeys - w->first >= w->wanted &&
+           keep_each_once(w->n, w->first) >= w->wanted;
+}
+
 static bool walk(struct walk *w) {
     strcpy(w->cursor, "0");
     w->first = w->n->nkeys;
     do {
         if (interrupt_came() || !step(w)) return false;
-    } while (strcmp(w->cursor, "0") != 0 && w->n->nkeys - w->first < w->wanted);
+    } while (strcmp(w->cursor, "0") != 0 && !has_all(w));
+    keep_each_once(w->n, w->first);
     return true;
 }
 

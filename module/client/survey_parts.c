@@ -150,7 +150,7 @@ static void finish(struct survey_filter *sum, bool whole) {
     sum->incomplete = !whole;
 }
 
-/* Sorted, each once: a SCAN may tell of a key several times, and two nodes while it moves. */
+/* Each key once: a SCAN may tell of it several times, and two nodes while it moves. */
 static void drop_repeats(struct survey *v) {
     size_t kept = 0;
     for (size_t i = 0; i < v->nfilters; i++) {

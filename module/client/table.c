@@ -24,8 +24,7 @@ struct table {
 
 static void put(struct table *t, char *text) {
     if ((t->cells & (t->cells - 1)) == 0) {
-        t->cell = realloc(t->cell, (t->cells ? 2 * t->cells : 1) * sizeof(*t->cell));
-        if (!t->cell) abort();
+        t->cell = fail_grow(t->cell, (t->cells ? 2 * t->cells : 1) * sizeof(*t->cell));
     }
     t->cell[t->cells++] = text;
 }

@@ -43,10 +43,11 @@ static enum cached look(RedisModuleCtx *ctx, RedisModuleString *name) {
 
 /* Something is in the cache that the filter would have kept away: an add was lost, or the
  * cache has a sentinel for "nothing there". */
-static void look_for_contradiction(RedisModuleCtx *ctx, RedisModuleString *name,
-                                   RedisModuleString *item) {
-    static unsigned hits;
-    if (hits++ % HITS_A_LOOK != 0) return;
+static void count_hit(RedisModuleCtx *ctx, RedisModuleString *name,
+                      RedisModuleString *item) {
+    uint64_t hits = stats_counters.hits;
+    stats_count(&stats_counters.hits, 1);
+    if (hits % HITS_A_LOOK != 0) return;
     struct filter *f = find_unseen(ctx, name);
     if (!ask_one(f, item) && answer_cause(f) == CAUSE_NONE)
         stats_count(&stats_counters.contradictions, 1);
@@ -98,8 +99,7 @@ int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 4) return RedisModule_WrongArity(ctx);
 
     enum cached found = reply_cached(ctx, argv[2]);
-    if (found == CACHED_SHORT || found == CACHED_LONG)
-        look_for_contradiction(ctx, argv[1], argv[3]);
+    if (found == CACHED_SHORT || found == CACHED_LONG) count_hit(ctx, argv[1], argv[3]);
     if (found != CACHED_NOTHING) return REDISMODULE_OK; /* It replied. */
     struct filter *f;
     if (!find_uncounted(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */

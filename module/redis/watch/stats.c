@@ -206,6 +206,7 @@ static void show_shield(RedisModuleInfoCtx *ctx) {
     show(ctx, "maybe_answers", value_of(&stats_counters.maybe));
     for (enum cause c = CAUSE_NONE + 1; c < CAUSES; c++)
         show_of(ctx, "unknown", cause_names[c], &stats_counters.by_cause[c]);
+    show(ctx, "hits", value_of(&stats_counters.hits));
     show(ctx, "contradictions", value_of(&stats_counters.contradictions));
     show(ctx, "growths", value_of(&stats_counters.growths));
     show(ctx, "overfull_adds", value_of(&stats_counters.overfull));

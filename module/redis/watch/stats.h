@@ -17,6 +17,7 @@ typedef _Atomic uint64_t counter;
 /* Counted on the main thread only; no other thread writes them. */
 struct counters {
     counter exists_no, exists_maybe, maybe, by_cause[CAUSES]; /* as struct tally */
+    counter hits;           /* what BF.GUARD found in the cache */
     counter contradictions; /* items in the cache that the filter denies */
     counter growths;
     counter overfull; /* adds that went in over capacity */

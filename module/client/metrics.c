@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* metrics.c - the numbers of a survey for Prometheus, on a port or once. Each scrape is a
+ * look of its own. */
+#include <string.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "metrics_text.h"
+#include "run.h"
+#include "server_auth.h"
+
+/* A server that hangs mustn't hold up the scrape for longer than Prometheus waits: 10 s,
+ * unless told otherwise. */
+#define TIMEOUT_MS 3000
+
+#define METRICS_PORT 9651 /* port 0: any that is free */
+
+static const char *page(void *context, const char *path, FILE *out) {
+    struct survey *v = context;
+    if (strcmp(path, "/") == 0) {
+        fputs("<!doctype html><title>bulwark</title><a href=\"/metrics\">metrics</a>\n",
+              out);
+        return "text/html; charset=utf-8";
+    }
+    if (strcmp(path, "/metrics") != 0) return NULL;
+    survey_look(v);
+    metrics_write(v, out);
+    return METRICS_CONTENT_TYPE;
+}
+
+static bool serve(struct survey *v, struct failure *f) {
+    const char *listen = v->settings->listen;
+    struct address at;
+    char text[ADDRESS_TEXT];
+    size_t length = strlen(listen);
+    bool any = length > 2 && strcmp(listen + length - 2, ":0") == 0;
+    if (!server_parse(listen, any ? length - 2 : length, any ? 0 : METRICS_PORT, &at))
+        return fail(f, EXIT_USAGE, "--listen wants ADDRESS:PORT, not '%s'", listen);
+    int listener = http_listen(&at, f);
+    if (listener < 0) return false;
+    fprintf(stderr, "bulwark: metrics at http://%s/metrics\n", server_show(&at, text));
+    http_serve(listener, page, v);
+    close(listener);
+    return true;
+}
+
+bool run_metrics(const struct settings *given, struct failure *f) {
+    struct settings s = *given;
+    if (s.timeout > TIMEOUT_MS) s.timeout = TIMEOUT_MS;
+    struct survey *v = survey_open(&s, f);
+    if (!v) return false;
+    bool good = true;
+    if (s.once) {
+        survey_look(v);
+        metrics_write(v, stdout);
+        good = v->trouble.code == EXIT_DONE;
+        if (!good) *f = v->trouble;
+    } else {
+        good = serve(v, f);
+    }
+    survey_close(v);
+    return good;
+}

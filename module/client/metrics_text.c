@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* metrics_text.c - see metrics_text.h. Each metric's lines stand together, below one HELP
+ * and one TYPE; a metric without lines isn't there. */
+#include "metrics_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics_table.h"
+#include "text.h"
+
+static void head(FILE *out, const char *name, enum metric_type type, const char *help) {
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name,
+            type == METRIC_COUNTER ? "counter" : "gauge");
+}
+
+/* What text_show() writes has no newline, and tells any two keys apart. */
+static void label(FILE *out, const char *bytes, size_t length) {
+    char *shown = text_shown(bytes, length);
+    for (const char *c = shown; *c; c++) {
+        if (*c == '"' || *c == '\\') putc('\\', out);
+        putc(*c, out);
+    }
+    free(shown);
+}
+
+/* Whole numbers are written whole. */
+static void value(FILE *out, double n) {
+    if (n == floor(n) && fabs(n) < 9e15)
+        fprintf(out, " %.0f\n", n);
+    else
+        fprintf(out, " %.9g\n", n);
+}
+
+static void open_labels(FILE *out, const char *name, const struct survey_node *n) {
+    fprintf(out, "%s{node=\"", name);
+    if (n) label(out, n->name, strlen(n->name));
+    putc('"', out);
+}
+
+/* ---- nodes ---- */
+
+static void write_up(const struct survey *v, FILE *out) {
+    head(out, "bulwark_up", METRIC_GAUGE, "1 if the server answers and has Bulwark.");
+    for (size_t i = 0; i < v->nnodes; i++) {
+        const struct survey_node *n = &v->node[i];
+        open_labels(out, "bulwark_up", n);
+        fprintf(out, "} %d\n", n->up && (n->bulwark[0] || !n->version[0]));
+    }
+    if (v->nnodes == 0) fputs("bulwark_up{node=\"\"} 0\n", out);
+}
+
+static void write_about(const struct survey *v, FILE *out) {
+    head(out, "bulwark_info", METRIC_GAUGE, "Always 1; what the server is.");
+    for (size_t i = 0; i < v->nnodes; i++) {
+        const struct survey_node *n = &v->node[i];
+        if (!n->up) continue;
+        open_labels(out, "bulwark_info", n);
+        fprintf(out, ",version=\"");
+        label(out, n->bulwark, strlen(n->bulwark));
+        fprintf(out, "\",product=\"%s\",product_version=\"", n->product);
+        label(out, n->version, strlen(n->version));
+        fprintf(out, "\",role=\"");
+        label(out, n->role, strlen(n->role));
+        fputs("\"} 1\n", out);
+    }
+}
+
+static void write_trust(const struct survey *v, FILE *out) {
+    head(out, "bulwark_trust_warnings", METRIC_GAUGE,
+         "1 if the server's settings contradict what bf-trust promises.");
+    for (size_t i = 0; i < v->nnodes; i++) {
+        if (!v->node[i].up) continue;
+        open_labels(out, "bulwark_trust_warnings", &v->node[i]);
+        fprintf(out, "} %d\n", v->node[i].trust_warnings[0] != '\0');
+    }
+}
+
+static void write_memory(const struct survey *v, FILE *out) {
+    head(out, "bulwark_server_memory_bytes", METRIC_GAUGE, "Memory that the server uses.");
+    for (size_t i = 0; i < v->nnodes; i++) {
+        if (!v->node[i].memory) continue;
+        open_labels(out, "bulwark_server_memory_bytes", &v->node[i]);
+        fprintf(out, "} %llu\n", (unsigned long long)v->node[i].memory);
+    }
+    head(out, "bulwark_server_memory_limit_bytes", METRIC_GAUGE, "Its maxmemory; 0: none.");
+    for (size_t i = 0; i < v->nnodes; i++) {
+        if (!v->node[i].memory) continue;
+        open_labels(out, "bulwark_server_memory_limit_bytes", &v->node[i]);
+        fprintf(out, "} %llu\n", (unsigned long long)v->node[i].memory_limit);
+    }
+}
+
+static void write_metric(const struct survey *v, const struct metric *m, FILE *out) {
+    if (m->help) head(out, m->name, m->type, m->help);
+    for (size_t i = 0; i < v->nnodes; i++) {
+        uint64_t n;
+        if (!survey_number(&v->node[i], m->field, &n)) continue;
+        open_labels(out, m->name, &v->node[i]);
+        if (m->label) fprintf(out, ",%s=\"%s\"", m->label, m->value);
+        fprintf(out, "} %llu\n", (unsigned long long)n);
+    }
+}
+
+/* ---- filters ---- */
+
+static void open_filter(FILE *out, const char *name, const struct survey_filter *f) {
+    open_labels(out, name, f->node);
+    fputs(",filter=\"", out);
+    label(out, f->key.text, f->key.length);
+    putc('"', out);
+}
+
+static void write_filters(const struct survey *v, const struct filter_metric *m,
+                          FILE *out) {
+    head(out, m->name, m->type, m->help);
+    for (size_t i = 0; i < v->nfilters; i++) {
+        const struct survey_filter *f = &v->filter[i];
+        double n = f->state == SURVEY_MISSING ? NAN : m->value(f);
+        if (isnan(n)) continue;
+        open_filter(out, m->name, f);
+        putc('}', out);
+        value(out, n);
+    }
+}
+
+static void write_states(const struct survey *v, FILE *out) {
+    head(out, "bulwark_filter_state", METRIC_GAUGE,
+         "1 for the state that the filter is in.");
+    for (size_t i = 0; i < v->nfilters; i++)
+        for (unsigned state = 0; state < SURVEY_STATES; state++) {
+            open_filter(out, "bulwark_filter_state", &v->filter[i]);
+            fprintf(out, ",state=\"%s\"} %d\n", survey_state_names[state],
+                    v->filter[i].state == state);
+        }
+}
+
+static void write_causes(const struct survey *v, FILE *out) {
+    head(out, "bulwark_filter_unknown_by", METRIC_GAUGE,
+         "1 for the cause for which nothing is absent at this moment.");
+    for (size_t i = 0; i < v->nfilters; i++)
+        for (unsigned cause = 0; cause < SURVEY_CAUSES; cause++) {
+            open_filter(out, "bulwark_filter_unknown_by", &v->filter[i]);
+            fprintf(out, ",cause=\"%s\"} %d\n", survey_cause_names[cause],
+                    v->filter[i].unknown_by >> cause & 1);
+        }
+}
+
+void metrics_write(const struct survey *v, FILE *out) {
+    write_up(v, out);
+    write_about(v, out);
+    write_trust(v, out);
+    write_memory(v, out);
+    for (const struct metric *m = metrics_of_nodes; m->name; m++)
+        write_metric(v, m, out);
+    write_states(v, out);
+    write_causes(v, out);
+    for (const struct filter_metric *m = metrics_of_filters; m->name; m++)
+        write_filters(v, m, out);
+    head(out, "bulwark_scrape_duration_seconds", METRIC_GAUGE, "What this scrape took.");
+    fprintf(out, "bulwark_scrape_duration_seconds %.3f\n", (double)v->took / 1000);
+    head(out, "bulwark_scrape_complete", METRIC_GAUGE,
+         "0 if a server was away, or a filter that was named is missing.");
+    fprintf(out, "bulwark_scrape_complete %d\n", v->trouble.code == EXIT_DONE);
+}
