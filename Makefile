@@ -20,6 +20,10 @@
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make demo         a database under attack, with Bulwark and without (two minutes; QUICK=1)
 # make long         what takes long: statistics, a billion items, millions of payloads
+# make install      module and program (DESTDIR, PREFIX=/usr); install-module, install-program;
+#                   make uninstall
+# make deb          Debian packages of both               -> build/package/*.deb
+# make package-test installs them in bookworm and trixie, beside Debian's servers (root only)
 # make format       rewrites the sources in house style
 # make lint         style, licences, exported symbols, links
 # make clean        all that was built goes, what was fetched stays (make distclean: all)
@@ -59,10 +63,11 @@ CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core \
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
-client_src := $(filter-out %/postgres.c %/postgres_missing.c,$(wildcard module/client/*.c module/client/*/*.c))
+client_src := $(filter-out module/client/postgres%,$(wildcard module/client/*.c module/client/*/*.c))
+postgres_src := $(filter-out %_missing.c,$(wildcard module/client/postgres*.c))
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
-client_obj := $(client_src:%.c=$B/%.o) $B/module/client/postgres.o
+client_obj := $(client_src:%.c=$B/%.o)
 
 # A sanitized module doesn't take the place of the one that people load.
 MODULE := $(if $(SAN),$B/bulwark.so,bulwark.so)
@@ -98,7 +103,7 @@ fetched := $(abspath $(OPENSSL)/lib):$(abspath $(POSTGRES)/lib)
 RUN_PATH := -Wl,--disable-new-dtags,-rpath,$(fetched)
 link_program = $(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) -lm -lpthread
 
-$(PROGRAM): $(client_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
+$(PROGRAM): $(client_obj) $B/postgres.a $B/libbloom.a $(HIREDIS)/lib/libhiredis_ssl.a $(HIREDIS)/lib/libhiredis.a
 	$(link_program) $(RUN_PATH)
 
 $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
@@ -106,9 +111,10 @@ $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
 	$(CC) $(CLIENT_FLAGS) -c -o $@ $<
 
 # What asks PostgreSQL, or its stand-in, which says that it can't.
-$B/module/client/postgres.o: $B/libpq-$(LIBPQ) $(wildcard module/client/postgres*.c) | $(HIREDIS)/lib/libhiredis_ssl.a
-	@mkdir -p $(@D)
-	$(CC) $(CLIENT_FLAGS) -c -o $@ module/client/postgres$$([ -s $< ] || echo _missing).c
+$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*.[ch])
+	@rm -f $@
+	@objects="$(postgres_src:%.c=$B/%.o)"; [ -s $< ] || objects=$B/module/client/postgres_missing.o; \
+	    $(MAKE) --no-print-directory $$objects && ar rcs $@ $$objects
 
 # How to link with libpq; empty is without. Another LIBPQ than last time builds again.
 $B/libpq-$(LIBPQ):
@@ -128,6 +134,7 @@ $(POSTGRES)/lib/libpq.so:
 	deps/get.sh libpq
 
 include tests/rules.mk
+include module/package/rules.mk
 
 .PHONY: run test unit integration examples matrix servers lint format clean distclean help
 run:

@@ -11,21 +11,26 @@
 #   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
+#   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
+#   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
+#   deps/get.sh redis-py-6.1 | redis-py-6.4 | valkey-py-6.1
+#                             build/deps/NAME/{redis,valkey}: packages, for that Python
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
+#   deps/get.sh ioredis       build/deps/ioredis/node_modules/{ioredis,ioredis6}
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
 #   deps/get.sh servers       all of them; those not to be had are skipped by name
 #   deps/get.sh any-server    print the path of a server: the machine's own, or redis-7.0
 #   deps/get.sh names         print the NAMEs
 #
-# Everything but node-redis is a Debian package and comes through apt.sh; that comes through
-# the machine's npm, with checksums (node-redis/package-lock.json). What is there already is
+# Everything but node-redis and ioredis is a Debian package and comes through apt.sh; those come
+# through the machine's npm, with checksums (their package-lock.json). What is there already is
 # left alone, without asking the network. A call can be interrupted, or run twice at once:
 # work is done in build/deps/tmp, under a lock, and moved into place when it is complete.
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
-# node-redis: no node or npm here; for libpq: no apt here.
+# node-redis, ioredis: no node or npm here; for libpq: no apt here.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -155,6 +160,8 @@ system_hiredis() {
     mkdir "$new/include" "$new/lib"
     ln -s "$headers" "$new/include/hiredis"
     ln -s "$archive" "$archive_tls" "$new/lib/"
+    notice=/usr/share/doc/libhiredis-dev/copyright
+    [ ! -e $notice ] || ln -s $notice "$new/COPYING"
     said="hiredis: the machine's own, $archive"
 }
 
@@ -167,6 +174,7 @@ build_hiredis() {
     cp -R hiredis.h hiredis_ssl.h async.h read.h sds.h alloc.h sockcompat.h adapters \
         "$new/include/hiredis"
     cp libhiredis.a libhiredis_ssl.a "$new/lib"
+    cp COPYING "$new"
     said="hiredis: $version"
 }
 
@@ -424,6 +432,43 @@ make_postgres() {
     system_postgres || { rm -rf "${new:?}"/*; unpack_postgres; }
 }
 
+# Of a machine's own, or bookworm's, which is a script and its tables.
+make_debootstrap() {
+    settings=
+    if ! program=$(command -v debootstrap); then
+        unpack_tools debootstrap debootstrap
+        program=$root/usr/sbin/debootstrap
+        settings="DEBOOTSTRAP_DIR=$root/usr/share/debootstrap; export DEBOOTSTRAP_DIR"
+    fi
+    script "$new/debootstrap" <<-END
+	$settings
+	exec $program "\$@"
+	END
+    said="debootstrap: $program"
+}
+
+# make_root SUITE: with the keys and the mirror of our own apt, and how it reaches the network.
+make_root() {
+    [ "$(id -u)" = 0 ] || die 3 "only root can make a system's root folder"
+    command -v wget >/dev/null || die 3 "debootstrap needs wget"
+    look_up deb "$1"
+    cat "$apt"/keys/*.gpg >"$tmp/keys.gpg"
+    mkdir "$tmp/probe" "$tmp/root"
+    mknod "$tmp/probe/null" c 1 3 2>/dev/null || die 3 "this machine lets nobody make devices"
+    quiet "$deps/debootstrap/debootstrap" --variant=minbase --keyring="$tmp/keys.gpg" \
+        "$1" "$tmp/root" "$uri"
+    for type in deb deb-src; do echo "$type $uri $1 main"; done >"$tmp/root/etc/apt/sources.list"
+    grep '^Acquire::' "$apt/apt.conf" >"$tmp/root/etc/apt/apt.conf.d/network" || :
+    rm -f "$tmp"/root/var/cache/apt/archives/*.deb
+    new=$tmp/root
+    said="root-$1: Debian $(cat "$new/etc/debian_version")"
+}
+
+get_root() {
+    sh "$0" debootstrap
+    get "$deps/root-$1" make_root "$1"
+}
+
 # The machine's Python if it can use the package, else Debian's.
 make_redis_py() {
     program=$(command -v python3 || :)
@@ -454,12 +499,23 @@ can_use_node() {
     [ "$major" -ge 20 ] || die 3 "node-redis wants node 20, here is $major"
 }
 
-make_node_redis() {
+# make_python_package SUITE PACKAGE LINE: pure Python.
+make_python_package() {
+    look_up deb "$1"
+    version=$(with deb "$1" apt-cache madison "$2" | sed -nE "s,^.*\| *(.*) \|.* $1/main .*,\1,p;T;q")
+    is_line "$version" "$3" || die 3 "$1 has no $2 $3 (it has: ${version:-nothing})"
+    unpack "$1" "$2=$version" "$tmp/root"
+    mv "$tmp"/root/usr/lib/python3/dist-packages/*/ "$new"
+    said="$2: $version from $1"
+}
+
+# make_node_package NAME: what its lock file says.
+make_node_package() {
     can_use_node
-    cp "$here/node-redis/package.json" "$here/node-redis/package-lock.json" "$new"
+    cp "$here/$1/package.json" "$here/$1/package-lock.json" "$new"
     cd "$new"
     quiet npm ci --ignore-scripts --no-audit --no-fund
-    said="node-redis: $(node -p 'require("redis/package.json").version')"
+    said="$1: as its lock file says"
 }
 
 # gather_libraries ROOT: all shared libraries of a system, into $tmp/all.
@@ -584,11 +640,16 @@ case $#:${1-} in
 1:clang) get "$deps/clang" make_clang ;;
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
 1:postgres) get "$deps/postgres" make_postgres ;;
+1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
+2:root) get_root "$2" ;;
 1:redis-py) get "$deps/redis-py" make_redis_py ;;
-1:node-redis) get "$deps/node-redis" make_node_redis ;;
+1:redis-py-6.1) get "$deps/$1" make_python_package trixie python3-redis 6.1 ;;
+1:redis-py-6.4) get "$deps/$1" make_python_package sid python3-redis 6.4 ;;
+1:valkey-py-6.1) get "$deps/$1" make_python_package sid python3-valkey 6.1 ;;
+1:node-redis | 1:ioredis) get "$deps/$1" make_node_package "$1" ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | openssl | libpq | arm64 | s390x | clang | gnuplot | postgres | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh NAME, as listed at its top" ;;
 esac

@@ -25,13 +25,18 @@ bool fail_about(struct failure *f, const char *what) {
     return false;
 }
 
+static void *must_be(void *memory) {
+    if (memory) return memory;
+    fputs("bulwark: no memory left on this machine\n", stderr);
+    exit(EXIT_REFUSED);
+}
+
 void *fail_alloc(size_t bytes) {
-    void *memory = calloc(1, bytes ? bytes : 1);
-    if (!memory) {
-        fputs("bulwark: no memory left on this machine\n", stderr);
-        exit(EXIT_REFUSED);
-    }
-    return memory;
+    return must_be(calloc(1, bytes ? bytes : 1));
+}
+
+void *fail_grow(void *memory, size_t bytes) {
+    return must_be(realloc(memory, bytes));
 }
 
 char *fail_strndup(const char *text, size_t length) {

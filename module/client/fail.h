@@ -39,7 +39,8 @@ bool fail(struct failure *f, enum exit_code code, const char *format, ...)
 bool fail_about(struct failure *f, const char *what);
 
 /* Ends the program if there is no memory: what a run needs is small and bounded. */
-void *fail_alloc(size_t bytes);
+void *fail_alloc(size_t bytes); /* zeroed */
+void *fail_grow(void *memory, size_t bytes);
 char *fail_strndup(const char *text, size_t length);
 
 #endif

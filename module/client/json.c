@@ -44,9 +44,12 @@ void json_bytes(FILE *out, const char *name, const char *text, size_t length) {
         unsigned char c = (unsigned char)text[i];
         uint32_t point;
         size_t n = text_utf8((const unsigned char *)text + i, length - i, &point);
-        if (n == 0 || c < 0x20 || c == 0x7f) fprintf(out, "\\u%04x", c);
-        else if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
-        else fwrite(text + i, 1, n, out);
+        if (n == 0 || c < 0x20 || c == 0x7f)
+            fprintf(out, "\\u%04x", c);
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else
+            fwrite(text + i, 1, n, out);
         i += n ? n : 1;
     }
     putc('"', out);
@@ -68,8 +71,10 @@ void json_count(FILE *out, const char *name, uint64_t n) {
 
 void json_rate(FILE *out, const char *name, double rate) {
     begin(out, name);
-    if (isfinite(rate)) fprintf(out, "%.6g", rate);
-    else fputs("null", out);
+    if (isfinite(rate))
+        fprintf(out, "%.6g", rate);
+    else
+        fputs("null", out);
 }
 
 void json_bool(FILE *out, const char *name, bool yes) {

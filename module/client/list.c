@@ -22,8 +22,10 @@ bool run_list(const struct settings *s, struct failure *f) {
     struct survey *v = survey_open(s, f);
     if (!v) return false;
     survey_look(v);
-    if (s->json) show_json(v, stdout);
-    else show_list(v, stdout, width());
+    if (s->json)
+        show_json(v, stdout);
+    else
+        show_list(v, stdout, width());
     bool good = v->trouble.code == EXIT_DONE;
     if (!good) *f = v->trouble;
     if (interrupt_came()) good = interrupt_fail(f);

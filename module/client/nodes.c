@@ -11,12 +11,15 @@
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
 
+/* How long a node may take to say who has which slots. */
+#define MAP_MS 1000
+
 struct node *nodes_at(struct nodes *nodes, const struct address *at) {
     for (size_t i = 0; i < nodes->n; i++) {
         struct node *node = nodes->node[i];
         if (node->at.port == at->port && strcmp(node->at.host, at->host) == 0) return node;
     }
-    nodes->node = realloc(nodes->node, (nodes->n + 1) * sizeof(struct node *));
+    nodes->node = fail_grow(nodes->node, (nodes->n + 1) * sizeof(struct node *));
     struct node *made = fail_alloc(sizeof(*made));
     made->at = *at;
     nodes->node[nodes->n++] = made;
@@ -37,9 +40,9 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
 static bool take_slots(struct nodes *nodes, const redisReply *r, const struct node *from) {
     if (r->type != REDIS_REPLY_ARRAY || r->elements < 3) return false;
     const redisReply *master = r->element[2];
-    if (r->element[0]->type != REDIS_REPLY_INTEGER || r->element[1]->type != REDIS_REPLY_INTEGER ||
-        master->type != REDIS_REPLY_ARRAY || master->elements < 2 ||
-        master->element[1]->type != REDIS_REPLY_INTEGER)
+    if (r->element[0]->type != REDIS_REPLY_INTEGER ||
+        r->element[1]->type != REDIS_REPLY_INTEGER || master->type != REDIS_REPLY_ARRAY ||
+        master->elements < 2 || master->element[1]->type != REDIS_REPLY_INTEGER)
         return false;
     long long first = r->element[0]->integer, last = r->element[1]->integer;
     if (first < 0 || last >= SPLIT_SLOTS || first > last) return false;
@@ -49,7 +52,8 @@ static bool take_slots(struct nodes *nodes, const redisReply *r, const struct no
         snprintf(at.host, sizeof(at.host), "%s", master->element[0]->str);
     at.port = (int)master->element[1]->integer;
     struct node *node = nodes_at(nodes, &at);
-    for (long long slot = first; slot <= last; slot++) nodes->owner[slot] = node;
+    for (long long slot = first; slot <= last; slot++)
+        nodes->owner[slot] = node;
     return true;
 }
 
@@ -68,10 +72,14 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
     return fail(f, EXIT_SERVER, "the cluster has no slots: is it complete?");
 }
 
+/* A node that hangs must not keep the others from being asked. */
 static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
     const char *words[] = {"CLUSTER", "SLOTS"};
+    int64_t usual = nodes->settings->timeout, ms = usual < MAP_MS ? usual : MAP_MS;
     if (!nodes_connect(nodes, node, f)) return false;
+    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
     redisReply *r = nodes_ask_node(node, f, 2, words);
+    if (r) redisSetTimeout(node->c, (struct timeval){usual / 1000, usual % 1000 * 1000});
     bool good = r && take_map(nodes, r, node, f);
     freeReplyObject(r);
     return good;
@@ -94,7 +102,8 @@ static bool refresh_single(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (!server_find(nodes->settings, &at, f)) return false;
     struct node *node = nodes_at(nodes, &at);
-    for (size_t slot = 0; slot < SPLIT_SLOTS; slot++) nodes->owner[slot] = node;
+    for (size_t slot = 0; slot < SPLIT_SLOTS; slot++)
+        nodes->owner[slot] = node;
     return nodes_connect(nodes, node, f);
 }
 
@@ -151,7 +160,8 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
                                         "MASTERDOWN ", "READONLY ",    "BUSY "};
     if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
-    if (begins(error->str, "ASK ") && take_address(error->str, from, to)) return REDIRECT_ASK;
+    if (begins(error->str, "ASK ") && take_address(error->str, from, to))
+        return REDIRECT_ASK;
     for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
         if (begins(error->str, later[i])) return REDIRECT_LATER;
     return REDIRECT_NONE;
@@ -193,7 +203,6 @@ static struct node *node_of(struct nodes *nodes, const struct question *q) {
     return node || q->key ? node : nodes->node[0];
 }
 
-/* Wrong: the address may be known from what was just said, so it is taken down. */
 static void move(struct nodes *nodes, const struct question *q, const struct address *to) {
     nodes->owner[split_slot(q->key, strlen(q->key))] = nodes_at(nodes, to);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
-#define STUB(n) bool n(const struct settings *s, struct failure *f) { (void)s; return fail(f, EXIT_REFUSED, #n); }
-STUB(run_fill) STUB(run_watch) STUB(run_metrics)
+#define STUB(n)                                                                            \
+    bool n(const struct settings *s, struct failure *f) {                                  \
+        (void)s;                                                                           \
+        return fail(f, EXIT_REFUSED, #n);                                                  \
+    }
+STUB(run_watch) STUB(run_metrics)

@@ -16,9 +16,12 @@
 static redisSSLContext *tls; /* one for all connections, made by the first */
 
 const char *server_show(const struct address *at, char *out) {
-    if (at->port == 0) snprintf(out, ADDRESS_TEXT, "%s", at->host);
-    else if (strchr(at->host, ':')) snprintf(out, ADDRESS_TEXT, "[%s]:%d", at->host, at->port);
-    else snprintf(out, ADDRESS_TEXT, "%s:%d", at->host, at->port);
+    if (at->port == 0)
+        snprintf(out, ADDRESS_TEXT, "%s", at->host);
+    else if (strchr(at->host, ':'))
+        snprintf(out, ADDRESS_TEXT, "[%s]:%d", at->host, at->port);
+    else
+        snprintf(out, ADDRESS_TEXT, "%s:%d", at->host, at->port);
     return out;
 }
 
@@ -38,12 +41,15 @@ static bool start_tls(const struct settings *s, const struct address *at, redisC
             .capath = s->cacert ? NULL : "/etc/ssl/certs",
             .cert_filename = s->cert,
             .private_key_filename = s->key,
-            .server_name = s->sni ? s->sni : at->port ? at->host : NULL,
+            .server_name = s->sni     ? s->sni
+                           : at->port ? at->host
+                                      : NULL,
             .verify_mode = s->insecure ? REDIS_SSL_VERIFY_NONE : REDIS_SSL_VERIFY_PEER,
         };
         tls = redisCreateSSLContextWithOptions(&o, &error);
         if (!tls)
-            return fail(f, EXIT_USAGE, "TLS can't begin: %s; look at --cacert, --cert and --key",
+            return fail(f, EXIT_USAGE,
+                        "TLS can't begin: %s; look at --cacert, --cert and --key",
                         redisSSLContextGetError(error));
     }
     if (redisInitiateSSLWithContext(c, tls) == REDIS_OK) return true;
@@ -65,7 +71,8 @@ static bool log_in(redisContext *c, struct failure *f) {
     if (login->pass) {
         const char *with_user[] = {"AUTH", login->user, login->pass};
         const char *without[] = {"AUTH", login->pass};
-        if (!want_ok(c, f, login->user ? 3 : 2, login->user ? with_user : without)) return false;
+        if (!want_ok(c, f, login->user ? 3 : 2, login->user ? with_user : without))
+            return false;
     }
     if (login->database) {
         char number[24];
@@ -82,8 +89,10 @@ static redisContext *open_plain(const struct settings *s, const struct address *
     struct timeval connect = timeval_of(s->timeout < CONNECT_MS ? s->timeout : CONNECT_MS);
     struct timeval answer = timeval_of(s->timeout);
     redisOptions o = {.connect_timeout = &connect, .command_timeout = &answer};
-    if (at->port) REDIS_OPTIONS_SET_TCP(&o, at->host, at->port);
-    else REDIS_OPTIONS_SET_UNIX(&o, at->host);
+    if (at->port)
+        REDIS_OPTIONS_SET_TCP(&o, at->host, at->port);
+    else
+        REDIS_OPTIONS_SET_UNIX(&o, at->host);
     redisContext *c = redisConnectWithOptions(&o);
     if (c && !c->err) return c;
     char text[ADDRESS_TEXT];
@@ -112,8 +121,8 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
     char text[ADDRESS_TEXT];
     server_show(sentinel, text);
     redisReply *r = redisCommand(c, "SENTINEL get-master-addr-by-name %s", s->master);
-    bool known = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[0]->str &&
-                 r->element[1]->str;
+    bool known = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 &&
+                 r->element[0]->str && r->element[1]->str;
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
         out->port = atoi(r->element[1]->str);

@@ -55,7 +55,8 @@ static int hex(char c) {
 static const char *unescaped(const char *text, size_t length) {
     char *out = fail_strndup(text, length), *to = out;
     for (const char *at = out; *at; at++) {
-        if (*at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2])) {
+        if (*at == '%' && isxdigit((unsigned char)at[1]) &&
+            isxdigit((unsigned char)at[2])) {
             *to++ = (char)(hex(at[1]) * 16 + hex(at[2]));
             at += 2;
         } else {
@@ -100,8 +101,9 @@ static bool take_uri(const char *uri) {
         login.at.port = 0;
         return *rest == '/';
     }
-    login.tls = login.tls || (scheme == 6 && (memcmp(uri, "rediss", 6) == 0 ||
-                                              memcmp(uri, "valkeys", 6) == 0));
+    login.tls =
+        login.tls ||
+        (scheme == 6 && (memcmp(uri, "rediss", 6) == 0 || memcmp(uri, "valkeys", 6) == 0));
     return take_authority(rest);
 }
 
@@ -145,8 +147,10 @@ static bool ask_terminal(struct failure *f) {
 static bool find_password(const struct settings *s, struct failure *f) {
     if (s->askpass) return ask_terminal(f);
     if (s->pass_file) return read_pass_file(s->pass_file, f);
-    if (s->pass) login.pass = s->pass;
-    else if (!login.pass) login.pass = getenv("REDISCLI_AUTH");
+    if (s->pass)
+        login.pass = s->pass;
+    else if (!login.pass)
+        login.pass = getenv("REDISCLI_AUTH");
     if (login.pass && !*login.pass) login.pass = NULL;
     return true;
 }
@@ -158,7 +162,8 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     if (s->timeout < 1) return fail(f, EXIT_USAGE, "--timeout must be longer than nothing");
     login = (struct login){.user = s->user, .database = s->database, .tls = s->tls};
     const char *host = s->socket ? s->socket : s->host;
-    if (strlen(host) >= sizeof(login.at.host)) return fail(f, EXIT_USAGE, "--host is too long");
+    if (strlen(host) >= sizeof(login.at.host))
+        return fail(f, EXIT_USAGE, "--host is too long");
     strcpy(login.at.host, host);
     login.at.port = s->socket ? 0 : (int)s->port;
     if (s->uri && !take_uri(s->uri))
@@ -166,7 +171,9 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     login.tls = login.tls || s->cacert || s->cert;
     if (!find_password(s, f)) return false;
     if (login.user && !login.pass)
-        return fail(f, EXIT_USAGE, "the user %s has no password: --pass-file, --askpass or "
-                                   "REDISCLI_AUTH", login.user);
+        return fail(f, EXIT_USAGE,
+                    "the user %s has no password: --pass-file, --askpass or "
+                    "REDISCLI_AUTH",
+                    login.user);
     return true;
 }

@@ -41,8 +41,8 @@ struct settings {
 
     /* fill */
     const char *from;
-    bool null;
-    uint64_t csv; /* the column, from 1; 0: lines */
+    bool null, header;
+    const char *csv; /* the column's number, from 1; NULL: lines */
     const char *pg, *query, *table, *column;
     const char *item;
     bool binary, empty, standby, dry_run;

@@ -33,16 +33,21 @@ const char *show_causes(char *out, const struct survey_filter *f) {
 
 /* Two digits that count are enough to compare it with what was asked for. */
 const char *show_rate(char *out, double rate) {
-    if (isnan(rate)) snprintf(out, SHOW_TEXT, "-");
-    else if (rate > 0 && rate < 1e-12) snprintf(out, SHOW_TEXT, "<1e-12");
-    else snprintf(out, SHOW_TEXT, "%.2g", rate);
+    if (isnan(rate))
+        snprintf(out, SHOW_TEXT, "-");
+    else if (rate > 0 && rate < 1e-12)
+        snprintf(out, SHOW_TEXT, "<1e-12");
+    else
+        snprintf(out, SHOW_TEXT, "%.2g", rate);
     return out;
 }
 
 const char *show_share(char *out, double share) {
-    if (isnan(share)) snprintf(out, SHOW_TEXT, "-");
-    else snprintf(out, SHOW_TEXT, share < 0.0995 && share > 0 ? "%.1f%%" : "%.0f%%",
-                  100 * share);
+    if (isnan(share))
+        snprintf(out, SHOW_TEXT, "-");
+    else
+        snprintf(out, SHOW_TEXT, share < 0.0995 && share > 0 ? "%.1f%%" : "%.0f%%",
+                 100 * share);
     return out;
 }
 
@@ -51,10 +56,12 @@ const char *show_share(char *out, double share) {
 static void add_memory(struct table *t, const struct survey_node *n) {
     char used[NUMBERS_TEXT], limit[NUMBERS_TEXT];
     numbers_show_bytes(used, n->memory);
-    if (!n->memory) table_cell(t, "%s", "");
+    if (!n->memory)
+        table_cell(t, "%s", "");
     else if (n->memory_limit)
         table_cell(t, "%s of %s", used, numbers_show_bytes(limit, n->memory_limit));
-    else table_cell(t, "%s", used);
+    else
+        table_cell(t, "%s", used);
 }
 
 static void add_node(struct table *t, const struct survey_node *n) {
@@ -76,7 +83,8 @@ static void add_node(struct table *t, const struct survey_node *n) {
 void show_nodes(const struct survey *v, FILE *out, size_t width) {
     struct table *t = table_new("llllrrr", "SERVER", "PRODUCT", "BULWARK", "ROLE", "MEMORY",
                                 "FILTERS", "THEIR SIZE");
-    for (size_t i = 0; i < v->nnodes; i++) add_node(t, &v->node[i]);
+    for (size_t i = 0; i < v->nnodes; i++)
+        add_node(t, &v->node[i]);
     table_print(t, out, width);
 }
 
@@ -84,7 +92,8 @@ void show_nodes(const struct survey *v, FILE *out, size_t width) {
 
 static void add_rebuild(struct table *t, const struct survey_filter *f) {
     char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
-    if (!f->rebuilding) table_cell(t, "%s", "");
+    if (!f->rebuilding)
+        table_cell(t, "%s", "");
     else
         table_cell(t, "%s in %s%s", numbers_show_count(items, f->rebuild_received),
                    numbers_show_time(age, f->rebuild_age * 1000),
@@ -95,7 +104,8 @@ static void add_missing(struct table *t, const char *name) {
     table_cell(t, "%s", name);
     table_cell(t, "%s", "missing");
     table_cell(t, "%s", "missing");
-    for (size_t i = 0; i < 8; i++) table_cell(t, "%s", "");
+    for (size_t i = 0; i < 8; i++)
+        table_cell(t, "%s", "");
 }
 
 static void add_filter(struct table *t, const struct survey_filter *f) {
@@ -122,9 +132,10 @@ static void add_filter(struct table *t, const struct survey_filter *f) {
 
 static void show_filters(const struct survey *v, FILE *out, size_t width) {
     struct table *t =
-        table_new("lllrrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ITEMS", "CAPACITY", "FULL",
-                  "ERROR", "ASKED FOR", "SIZE", "LAYERS", "REBUILD");
-    for (size_t i = 0; i < v->nfilters; i++) add_filter(t, &v->filter[i]);
+        table_new("lllrrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ITEMS", "CAPACITY",
+                  "FULL", "ERROR", "ASKED FOR", "SIZE", "LAYERS", "REBUILD");
+    for (size_t i = 0; i < v->nfilters; i++)
+        add_filter(t, &v->filter[i]);
     table_print(t, out, width);
 }
 
@@ -133,8 +144,10 @@ static void show_filters(const struct survey *v, FILE *out, size_t width) {
 static void print_warning(void *context, const struct survey_node *n,
                           const struct survey_filter *f, const char *sentence) {
     FILE *out = context;
-    if (f) text_show(out, f->key.text, f->key.length);
-    else fputs(n->name, out);
+    if (f)
+        text_show(out, f->key.text, f->key.length);
+    else
+        fputs(n->name, out);
     fprintf(out, "%s %s.\n", f ? "" : ":", sentence);
 }
 

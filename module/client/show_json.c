@@ -6,9 +6,12 @@
 
 /* Times that never were are null. */
 static void time(FILE *out, const char *name, int64_t value, bool known) {
-    if (!known) json_text(out, name, NULL);
-    else if (value >= 0) json_count(out, name, (uint64_t)value);
-    else json_rate(out, name, (double)value);
+    if (!known)
+        json_text(out, name, NULL);
+    else if (value >= 0)
+        json_count(out, name, (uint64_t)value);
+    else
+        json_rate(out, name, (double)value);
 }
 
 static void show_node(const struct survey_node *n, FILE *out) {
@@ -108,7 +111,8 @@ static void show_warning(void *context, const struct survey_node *n,
 }
 
 void show_json(const struct survey *v, FILE *out) {
-    for (size_t i = 0; i < v->nnodes; i++) show_node(&v->node[i], out);
+    for (size_t i = 0; i < v->nnodes; i++)
+        show_node(&v->node[i], out);
     for (size_t i = 0; i < v->nfilters; i++) {
         json_open(out, NULL);
         show_json_filter(&v->filter[i], out);

@@ -10,7 +10,8 @@
  *     source_close()
  *
  * An item that next() gives is as the source has it (before --item): a row's value, a line
- * without its end. It is valid until the next call.
+ * without its end. It is valid until the next call. Of one that is longer than ITEM_BYTES_MAX
+ * there may come only the first bytes, still more than that.
  *
  * Each kind of source is a table of functions over a struct that begins with struct source;
  * source.c only chooses. */
@@ -34,13 +35,14 @@ enum source_answer {
 struct source_item {
     const char *text;
     size_t length;
-    uint64_t row; /* its line or row, from 1: for messages */
+    uint64_t row; /* its line, record or row, from 1: for messages */
 };
 
 struct source;
 
 struct source_kind {
-    enum source_answer (*next)(struct source *s, struct source_item *out, struct failure *f);
+    enum source_answer (*next)(struct source *s, struct source_item *out,
+                               struct failure *f);
     /* Reads once what is there; at most the room of its buffer. */
     bool (*receive)(struct source *s, struct failure *f);
     /* -1: there is always something to read (a regular file). */
@@ -62,7 +64,7 @@ struct source {
     char name[256]; /* for messages: "ids.txt", "the table users" */
 };
 
-/* By --from, --csv, --pg, --query, --table, --column; refuses what contradicts itself. NULL
+/* By --from, --null, --csv, --pg, --query, --table, --column; refuses what contradicts itself. NULL
  * after a failure. */
 struct source *source_open(const struct settings *s, struct failure *f);
 
@@ -73,8 +75,9 @@ static inline enum source_answer source_next(struct source *s, struct source_ite
 
 void source_close(struct source *s);
 
-/* The kinds' own: source_file.c, postgres.c (or postgres_missing.c). */
-struct source *source_file_open(const struct settings *s, struct failure *f);
+/* The kinds' own: source_lines.c, source_csv.c, postgres.c (or postgres_missing.c). */
+struct source *source_lines_open(const struct settings *s, struct failure *f);
+struct source *source_csv_open(const struct settings *s, struct failure *f);
 struct source *postgres_open(const struct settings *s, struct failure *f);
 
 #endif

@@ -23,7 +23,8 @@ struct survey *survey_open(const struct settings *s, struct failure *f) {
 }
 
 static void forget_filters(struct survey *v) {
-    for (size_t i = 0; i < v->nfilters; i++) free(v->filter[i].key.text);
+    for (size_t i = 0; i < v->nfilters; i++)
+        free(v->filter[i].key.text);
     free(v->filter);
     v->filter = NULL;
     v->nfilters = 0;
@@ -37,7 +38,8 @@ static void forget_node(struct survey_node *n) {
 void survey_close(struct survey *v) {
     if (!v) return;
     forget_filters(v);
-    for (size_t i = 0; i < v->nnodes; i++) forget_node(&v->node[i]);
+    for (size_t i = 0; i < v->nnodes; i++)
+        forget_node(&v->node[i]);
     free(v->node);
     nodes_close(v->nodes);
     free(v);
@@ -131,6 +133,7 @@ uint64_t survey_count(const struct survey_node *n, const char *name) {
 
 uint64_t survey_sum(const struct survey *v, const char *name) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < v->nnodes; i++) sum += survey_count(&v->node[i], name);
+    for (size_t i = 0; i < v->nnodes; i++)
+        sum += survey_count(&v->node[i], name);
     return sum;
 }

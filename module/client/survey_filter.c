@@ -48,7 +48,8 @@ static void text(const redisReply *r, const char *name, char *out, size_t room) 
 }
 
 /* Which of these names; `other` if none of them. */
-static unsigned place(const char *word, const char *const *names, unsigned n, unsigned other) {
+static unsigned place(const char *word, const char *const *names, unsigned n,
+                      unsigned other) {
     for (unsigned i = 0; i < n; i++)
         if (strcmp(names[i], word) == 0) return i;
     return other;
@@ -59,7 +60,8 @@ static void read_standing(const redisReply *r, struct survey_filter *out) {
     text(r, "State", word, sizeof(word));
     out->state = place(word, survey_state_names, SURVEY_LATER, SURVEY_LATER);
     text(r, "Unknown by", word, sizeof(word));
-    unsigned cause = place(word, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
+    unsigned cause =
+        place(word, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
     out->unknown_by = word[0] ? 1u << cause : 0;
     const redisReply *doubt = field(r, "Doubt");
     for (size_t i = 0, n = 0; doubt && i < doubt->elements; i++) {
@@ -139,7 +141,8 @@ static void note(struct survey *v, const struct survey_node *n, const char *key,
 }
 
 /* Of those that were not named, it went between SCAN and this. */
-static void take_missing(struct survey *v, struct survey_node *n, const struct survey_key *k) {
+static void take_missing(struct survey *v, struct survey_node *n,
+                         const struct survey_key *k) {
     n->lost_keys = true;
     if (!is_named(v)) return;
     struct survey_filter *f = survey_add_filter(v, k);
@@ -154,8 +157,10 @@ static void take_missing(struct survey *v, struct survey_node *n, const struct s
 static void take(struct survey *v, struct survey_node *n, const struct survey_key *k,
                  const redisReply *r) {
     if (r->type == REDIS_REPLY_ERROR) {
-        if (strstr(r->str, "not found")) take_missing(v, n, k);
-        else note(v, n, k->text, r->str);
+        if (strstr(r->str, "not found"))
+            take_missing(v, n, k);
+        else
+            note(v, n, k->text, r->str);
         return;
     }
     struct survey_filter *f = survey_add_filter(v, k);
@@ -173,8 +178,10 @@ static void follow(struct survey *v, struct survey_node *n, const struct survey_
     struct failure f;
     n->lost_keys = true;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
-    if (r) take(v, n, k, r);
-    else if (v->trouble.code == EXIT_DONE) v->trouble = f;
+    if (r)
+        take(v, n, k, r);
+    else if (v->trouble.code == EXIT_DONE)
+        v->trouble = f;
     freeReplyObject(r);
 }
 
@@ -204,16 +211,20 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         redisReply *r;
         if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return lose(v, n), false;
-        if (is_redirected(r, n)) elsewhere[nelsewhere++] = i;
-        else take(v, n, &n->keys[i], r);
+        if (is_redirected(r, n))
+            elsewhere[nelsewhere++] = i;
+        else
+            take(v, n, &n->keys[i], r);
         freeReplyObject(r);
     }
-    for (size_t i = 0; i < nelsewhere; i++) follow(v, n, &n->keys[elsewhere[i]]);
+    for (size_t i = 0; i < nelsewhere; i++)
+        follow(v, n, &n->keys[elsewhere[i]]);
     return true;
 }
 
 static void ask_node(struct survey *v, struct survey_node *n) {
-    for (size_t i = 0; n->up && n->node->c && i < n->nkeys && !interrupt_came(); i += WINDOW) {
+    for (size_t i = 0; n->up && n->node->c && i < n->nkeys && !interrupt_came();
+         i += WINDOW) {
         size_t to = i + WINDOW < n->nkeys ? i + WINDOW : n->nkeys;
         if (!ask(v, n, i, to)) return;
     }

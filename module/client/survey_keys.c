@@ -14,8 +14,8 @@
 #include "interrupt.h"
 #include "survey.h"
 
-#define AGAIN_MS       60000 /* when nothing seems to have changed */
-#define AGAIN_SOON_MS  5000  /* when something has */
+#define AGAIN_MS       60000  /* when nothing seems to have changed */
+#define AGAIN_SOON_MS  5000   /* when something has */
 #define KEYS_IN_A_STEP "2000" /* about a millisecond of the server's time */
 
 static const struct {
@@ -25,13 +25,15 @@ static const struct {
              {"bloomfltr", "bf_filters_valkeybloom"}};
 
 void survey_forget_keys(struct survey_node *n) {
-    for (size_t i = 0; i < n->nkeys; i++) free(n->keys[i].text);
+    for (size_t i = 0; i < n->nkeys; i++)
+        free(n->keys[i].text);
     free(n->keys);
     n->keys = NULL;
     n->nkeys = 0;
 }
 
-static bool has_key(const struct survey_node *n, const char *text, size_t length, size_t from) {
+static bool has_key(const struct survey_node *n, const char *text, size_t length,
+                    size_t from) {
     for (size_t i = from; i < n->nkeys; i++)
         if (n->keys[i].length == length && memcmp(n->keys[i].text, text, length) == 0)
             return true;
@@ -61,9 +63,10 @@ struct walk {
 
 static bool refused(struct walk *w, const char *words) {
     if (w->v->trouble.code != EXIT_DONE) return false;
-    return fail(&w->v->trouble, EXIT_REFUSED,
-                "the server at %s refuses SCAN: %.200s. Name the filters: bulwark list users",
-                w->n->name, words);
+    return fail(
+        &w->v->trouble, EXIT_REFUSED,
+        "the server at %s refuses SCAN: %.200s. Name the filters: bulwark list users",
+        w->n->name, words);
 }
 
 static bool take_step(struct walk *w, const redisReply *r) {
@@ -193,9 +196,12 @@ static bool is_ours(const struct survey_node *n) {
 
 static void find_all_named(struct survey *v) {
     if (!any_is_due(v)) return;
-    for (size_t i = 0; i < v->nnodes; i++) survey_forget_keys(&v->node[i]);
-    for (size_t i = 0; i < v->settings->noperands; i++) find_named(v, v->settings->operands[i]);
-    for (size_t i = 0; i < v->nnodes; i++) note_scan(&v->node[i]);
+    for (size_t i = 0; i < v->nnodes; i++)
+        survey_forget_keys(&v->node[i]);
+    for (size_t i = 0; i < v->settings->noperands; i++)
+        find_named(v, v->settings->operands[i]);
+    for (size_t i = 0; i < v->nnodes; i++)
+        note_scan(&v->node[i]);
 }
 
 void survey_find_keys(struct survey *v) {

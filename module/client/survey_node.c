@@ -13,7 +13,8 @@ static const char *const questions[] = {"INFO server", "INFO memory", "INFO repl
 
 /* Takes the value of a line "name:value"; false if it has none of that name, or a longer
  * one. */
-static bool take(const char *line, size_t length, const char *name, char *out, size_t room) {
+static bool take(const char *line, size_t length, const char *name, char *out,
+                 size_t room) {
     size_t skip = strlen(name);
     if (length <= skip || strncmp(line, name, skip) != 0 || line[skip] != ':') return false;
     size_t rest = length - skip - 1;
@@ -88,7 +89,8 @@ static void forget(struct survey_node *n) {
     n->numbers = NULL;
     n->nnumbers = 0;
     n->memory = n->memory_limit = 0;
-    n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] = '\0';
+    n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
+        '\0';
 }
 
 /* A replica doesn't say master in any case; "slave" is the word of old. */
@@ -113,11 +115,14 @@ static bool read_answers(struct survey *v, struct survey_node *n) {
         redisReply *r;
         if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return gone(n);
         if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "LOADING ", 8) == 0) {
-            snprintf(n->why, sizeof(n->why), "the server at %s is loading its data", n->name);
+            snprintf(n->why, sizeof(n->why), "the server at %s is loading its data",
+                     n->name);
             n->up = false;
         }
-        if (r->type == REDIS_REPLY_ARRAY) take_time(n, r);
-        else if (r->type != REDIS_REPLY_ERROR) take_info(n, r);
+        if (r->type == REDIS_REPLY_ARRAY)
+            take_time(n, r);
+        else if (r->type != REDIS_REPLY_ERROR)
+            take_info(n, r);
         freeReplyObject(r);
     }
     if (n->up) settle(v, n);
@@ -132,7 +137,8 @@ bool survey_ask_node(struct survey *v, struct survey_node *n) {
         snprintf(n->why, sizeof(n->why), "%.500s", f.text);
         return false;
     }
-    for (size_t i = 0; i < QUESTIONS; i++) redisAppendCommand(n->node->c, questions[i]);
+    for (size_t i = 0; i < QUESTIONS; i++)
+        redisAppendCommand(n->node->c, questions[i]);
     n->up = read_answers(v, n) && n->node->c;
     return n->up;
 }

@@ -18,7 +18,8 @@ static size_t stem(const struct survey_key *k) {
     size_t end = k->length;
     if (end < 5 || k->text[end - 1] != '}') return 0;
     size_t at = end - 1;
-    while (at > 0 && k->text[at - 1] >= '0' && k->text[at - 1] <= '9') at--;
+    while (at > 0 && k->text[at - 1] >= '0' && k->text[at - 1] <= '9')
+        at--;
     bool part = at < end - 1 && at > 2 && k->text[at - 1] == '{' && k->text[at - 2] == ':';
     return part ? at - 2 : 0;
 }
@@ -39,7 +40,8 @@ static int by_name(const void *a, const void *b) {
     if (nx == 0 || ny == 0 || nx != ny || memcmp(x->text, y->text, nx) != 0)
         return by_bytes(x->text, x->length, y->text, y->length);
     uint32_t tx = tag(x), ty = tag(y);
-    return tx != ty ? (tx > ty) - (tx < ty) : by_bytes(x->text, x->length, y->text, y->length);
+    return tx != ty ? (tx > ty) - (tx < ty)
+                    : by_bytes(x->text, x->length, y->text, y->length);
 }
 
 static bool is_same(const struct survey_filter *a, const struct survey_filter *b) {
@@ -105,7 +107,8 @@ static void add_answers(struct survey_answers *sum, const struct survey_answers 
     sum->exists_maybe += part->exists_maybe;
     sum->absent += part->absent;
     sum->maybe += part->maybe;
-    for (size_t i = 0; i < SURVEY_CAUSES; i++) sum->unknown[i] += part->unknown[i];
+    for (size_t i = 0; i < SURVEY_CAUSES; i++)
+        sum->unknown[i] += part->unknown[i];
 }
 
 static void add_part(struct survey_filter *sum, const struct survey_filter *part) {
@@ -128,7 +131,8 @@ static bool is_whole(const struct survey_filter *parts, size_t n) {
     uint32_t *tags = split_tags((uint32_t)n);
     qsort(tags, n, sizeof(*tags), by_size);
     size_t same = 0;
-    while (same < n && tags[same] == tag(&parts[same].key)) same++;
+    while (same < n && tags[same] == tag(&parts[same].key))
+        same++;
     free(tags);
     return same == n;
 }
@@ -152,7 +156,8 @@ static void drop_repeats(struct survey *v) {
     for (size_t i = 0; i < v->nfilters; i++) {
         if (kept && is_same(&v->filter[kept - 1], &v->filter[i]))
             free(v->filter[i].key.text);
-        else v->filter[kept++] = v->filter[i];
+        else
+            v->filter[kept++] = v->filter[i];
     }
     v->nfilters = kept;
 }
@@ -164,7 +169,8 @@ void survey_join_parts(struct survey *v) {
     if (v->settings->each_part) return;
     size_t kept = 0;
     for (size_t i = 0, next; i < v->nfilters; i = next) {
-        for (next = i + 1; next < v->nfilters && are_parts(&v->filter[i], &v->filter[next]);)
+        for (next = i + 1;
+             next < v->nfilters && are_parts(&v->filter[i], &v->filter[next]);)
             next++;
         bool whole = next - i > 1 && is_whole(&v->filter[i], next - i);
         struct survey_filter sum = v->filter[i];

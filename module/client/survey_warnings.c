@@ -54,8 +54,8 @@ static void warn_of_losses(const struct teller *t) {
             say(t, "a ready filter was %s since the start: %s", losses[i].what,
                 losses[i].remedy);
         if (n > 1)
-            say(t, "%" PRIu64 " ready filters were %s since the start: %s", n, losses[i].what,
-                losses[i].remedy);
+            say(t, "%" PRIu64 " ready filters were %s since the start: %s", n,
+                losses[i].what, losses[i].remedy);
     }
 }
 
@@ -67,7 +67,8 @@ static void warn_of_node(const struct teller *t) {
         return;
     }
     if (survey_count(n, "bf_bypass"))
-        say(t, "bf-bypass is on: nothing is kept away from the database until it is set to no");
+        say(t, "bf-bypass is on: nothing is kept away from the database until it is set to "
+               "no");
     if (n->trust_warnings[0])
         say(t, "bf-trust promises what the server's settings don't keep: %s",
             n->trust_warnings);
@@ -90,9 +91,8 @@ static bool is_unknown_by(const struct survey_filter *f, const char *cause) {
 static void warn_of_doubt(const struct teller *t) {
     static const struct {
         const char *cause, *event;
-    } events[] = {{"restart", "a restart"},
-                  {"failover", "a failover"},
-                  {"restore", "a restore"}};
+    } events[] = {
+        {"restart", "a restart"}, {"failover", "a failover"}, {"restore", "a restore"}};
     if (t->f->state != SURVEY_READY) return;
     for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
         if (is_unknown_by(t->f, events[i].cause))
@@ -103,13 +103,15 @@ static void warn_of_doubt(const struct teller *t) {
 
 static void warn_of_state(const struct teller *t) {
     const struct survey_filter *f = t->f;
-    if (f->state == SURVEY_MISSING) say(t, "is not there: everything asked of it is unknown");
+    if (f->state == SURVEY_MISSING)
+        say(t, "is not there: everything asked of it is unknown");
     if (f->incomplete)
         say(t, "has %zu parts, and not those of a filter of so many: some are missing",
             f->parts);
     if (f->state == SURVEY_LOADING && !f->rebuilding)
         say(t, "is loading, and nobody is at work on it: fill it");
-    if (is_unknown_by(f, "partial")) say(t, "is partial: a BF.LOADCHUNK was never finished");
+    if (is_unknown_by(f, "partial"))
+        say(t, "is partial: a BF.LOADCHUNK was never finished");
 }
 
 static void warn_of_rebuild(const struct teller *t) {
@@ -130,8 +132,9 @@ static void warn_of_size(const struct teller *t) {
     const struct survey_filter *f = t->f;
     char items[NUMBERS_TEXT];
     if (f->overfull)
-        say(t, "holds %s items more than it was made for, and errs more often: rebuild it "
-               "with a larger capacity",
+        say(t,
+            "holds %s items more than it was made for, and errs more often: rebuild it "
+            "with a larger capacity",
             numbers_show_count(items, f->overfull));
     else if (f->estimated > ERROR_TOLERANCE * f->error)
         say(t, "errs more often than was asked for: rebuild it with a larger capacity");

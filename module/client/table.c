@@ -83,7 +83,8 @@ static void measure(struct table *t) {
 }
 
 static void pad(FILE *out, size_t n) {
-    while (n-- > 0) putc(' ', out);
+    while (n-- > 0)
+        putc(' ', out);
 }
 
 static void print_cell(const struct table *t, FILE *out, size_t column, const char *text) {
@@ -98,7 +99,8 @@ static void print_cell(const struct table *t, FILE *out, size_t column, const ch
 static void print_line(char *line, FILE *out, size_t width) {
     size_t end = strlen(line);
     if (width) end = text_cut(line, width);
-    while (end > 0 && line[end - 1] == ' ') end--;
+    while (end > 0 && line[end - 1] == ' ')
+        end--;
     fprintf(out, "%.*s\n", (int)end, line);
 }
 
@@ -125,7 +127,8 @@ void table_print(struct table *t, FILE *out, size_t width) {
         print_line(line, out, width);
         free(line);
     }
-    for (size_t i = 0; i < t->cells; i++) free(t->cell[i]);
+    for (size_t i = 0; i < t->cells; i++)
+        free(t->cell[i]);
     free(t->cell);
     free(t);
 }

@@ -17,8 +17,10 @@ struct table;
 
 /* A letter and a heading for each column. */
 struct table *table_new(const char *sides, ...);
-void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void table_note(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_cell(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_note(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Lines are cut to the width; 0: not cut. */
 void table_print(struct table *t, FILE *out, size_t width);

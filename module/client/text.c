@@ -10,7 +10,8 @@ size_t text_utf8(const unsigned char *at, size_t left, uint32_t *point) {
     static const struct {
         unsigned char mask, is;
         uint32_t least;
-    } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    } forms[] = {
+        {0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
     for (size_t n = 0; n < 4; n++) {
         if ((at[0] & forms[n].mask) != forms[n].is || n >= left) continue;
         *point = at[0] & (unsigned char)~forms[n].mask;
@@ -37,9 +38,12 @@ void text_show(FILE *out, const char *bytes, size_t length) {
         uint32_t point = 0;
         size_t n = text_utf8(at, length, &point);
         bool plain = n && is_plain(point);
-        if (!plain) fprintf(out, "\\x%02x", at[0]);
-        else if (at[0] == '\\') fputs("\\\\", out);
-        else fwrite(at, 1, n, out);
+        if (!plain)
+            fprintf(out, "\\x%02x", at[0]);
+        else if (at[0] == '\\')
+            fputs("\\\\", out);
+        else
+            fwrite(at, 1, n, out);
         n = plain ? n : 1;
         at += n;
         length -= n;
@@ -58,7 +62,8 @@ char *text_shown(const char *bytes, size_t length) {
 
 size_t text_width(const char *text) {
     size_t width = 0;
-    for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
     return width;
 }
 

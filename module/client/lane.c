@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lane.c - see lane.h. */
+#include "lane.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "interrupt.h"
+
+/* Between two tries to connect. */
+#define AGAIN_MS 50
+
+bool lane_open(struct lane *lane, const struct settings *s, struct failure *f) {
+    if (lane->c) return true;
+    if (interrupt_clock() < lane->retry_at) return false;
+    lane->retry_at = interrupt_clock() + AGAIN_MS;
+    lane->c = server_connect(s, &lane->node->at, f);
+    if (!lane->c) return false;
+    int flags = fcntl(lane->c->fd, F_GETFL);
+    fcntl(lane->c->fd, F_SETFL, flags | O_NONBLOCK);
+    lane->c->flags &= ~REDIS_BLOCK;
+    return true;
+}
+
+void lane_break(struct lane *lane) {
+    redisFree(lane->c);
+    lane->c = NULL;
+}
+
+static void push(struct lane *lane, struct batch *b) {
+    if (lane->n == lane->room) {
+        size_t room = lane->room ? 2 * lane->room : 64;
+        struct batch **ring = fail_alloc(room * sizeof(*ring));
+        for (size_t i = 0; i < lane->n; i++)
+            ring[i] = lane->ring[(lane->first + i) % lane->room];
+        free(lane->ring);
+        lane->ring = ring;
+        lane->room = room;
+        lane->first = 0;
+    }
+    lane->ring[(lane->first + lane->n++) % lane->room] = b;
+    lane->batches += b != NULL;
+}
+
+static struct batch *pull(struct lane *lane) {
+    struct batch *b = lane->ring[lane->first];
+    lane->first = (lane->first + 1) % lane->room;
+    lane->n--;
+    lane->batches -= b != NULL;
+    return b;
+}
+
+void lane_send(struct lane *lane, struct batch *b, bool asking) {
+    if (asking) {
+        redisAppendCommand(lane->c, "ASKING");
+        push(lane, NULL);
+    }
+    redisAppendFormattedCommand(lane->c, b->bytes + b->start, b->end - b->start);
+    push(lane, b);
+}
+
+bool lane_write(struct lane *lane) {
+    int done = 0;
+    return redisBufferWrite(lane->c, &done) == REDIS_OK;
+}
+
+bool lane_wants_to_write(const struct lane *lane) {
+    return lane->c && lane->c->obuf && *lane->c->obuf;
+}
+
+bool lane_read(struct lane *lane) {
+    return redisBufferRead(lane->c) == REDIS_OK;
+}
+
+redisReply *lane_reply(struct lane *lane, struct batch **out) {
+    for (;;) {
+        void *reply = NULL;
+        if (redisGetReplyFromReader(lane->c, &reply) != REDIS_OK || !reply) return NULL;
+        if (lane->n ==
+            0) { /* a reply to nothing: a server that doesn't speak the protocol */
+            freeReplyObject(reply);
+            return NULL;
+        }
+        *out = pull(lane);
+        if (*out) return reply;
+        freeReplyObject(reply);
+    }
+}
+
+struct batch *lane_pop(struct lane *lane) {
+    while (lane->n > 0) {
+        struct batch *b = pull(lane);
+        if (b) return b;
+    }
+    return NULL;
+}

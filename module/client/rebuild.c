@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rebuild.c - see rebuild.h. */
+#include "rebuild.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "numbers.h"
+
+/* As many as a question of CHECK holds. */
+#define CHECK_ITEMS 1000
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure *f,
+                       bool once, size_t n, const char **words) {
+    struct question q = {.n = n, .words = words, .key = p->key, .once = once};
+    return nodes_ask(nodes, &q, f);
+}
+
+#define ASK(nodes, part, f, ...)                                                           \
+    ask(nodes, part, f, false, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),     \
+        (const char *[]){__VA_ARGS__})
+
+bool rebuild_is_lost(const char *error) {
+    return begins(error, "ERR no such rebuild") ||
+           begins(error, "ERR rebuild interrupted") ||
+           begins(error, "ERR rebuild received") || begins(error, "ERR not found");
+}
+
+/* The server has BF.EXISTS, but not this. */
+static bool has_other_module(struct nodes *nodes, const struct part *p) {
+    struct failure ignored;
+    redisReply *r = ASK(nodes, p, &ignored, "BF.EXISTS", p->key, "0");
+    bool has =
+        r && !(r->type == REDIS_REPLY_ERROR && begins(r->str, "ERR unknown command"));
+    freeReplyObject(r);
+    return has;
+}
+
+bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
+                  const char *error) {
+    if (begins(error, "ERR unknown command"))
+        return fail(
+            f, EXIT_REFUSED,
+            "the server has no Bulwark module: load it (loadmodule .../bulwark.so)");
+    if (begins(error, "WRONGTYPE"))
+        return fail(f, EXIT_REFUSED, "the key %s is no filter: choose another name",
+                    p->key);
+    if (begins(error, "NOPERM"))
+        return fail(f, EXIT_REFUSED,
+                    "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
+                    step, p->key, error);
+    if (begins(error, "NOAUTH"))
+        return fail(f, EXIT_REFUSED,
+                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
+        return fail(
+            f, EXIT_REFUSED,
+            "the server has no memory for a second generation of %s: raise maxmemory "
+            "(bulwark plan says by how much), or take a smaller --capacity (%s)",
+            p->key, error);
+    return fail(f, EXIT_REFUSED, "%s of %s is refused: %s", step, p->key, error);
+}
+
+/* The value beside a name in a reply of name, value, name, value. */
+static const redisReply *value_of(const redisReply *r, const char *name) {
+    for (size_t i = 0; i + 1 < r->elements; i += 2)
+        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
+            return r->element[i + 1];
+    return NULL;
+}
+
+static bool look_at_kind(const redisReply *r, const struct part *p,
+                         const struct settings *s, struct failure *f) {
+    const redisReply *kind = value_of(r, "Kind");
+    if (s->kind || !kind || !kind->str || strcmp(kind->str, "lines") == 0) return true;
+    return fail(
+        f, EXIT_REFUSED,
+        "%s is a filter of kind %s: --kind lines makes Bulwark's own of it, --kind %s "
+        "keeps it as it is",
+        p->key, kind->str, kind->str);
+}
+
+bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
+                  struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
+    if (!r) return false;
+    bool good = true;
+    if (r->type != REDIS_REPLY_ERROR) {
+        good = look_at_kind(r, p, s, f);
+    } else if (has_other_module(nodes, p) && !begins(r->str, "WRONGTYPE") &&
+               !begins(r->str, "NO") && !begins(r->str, "ERR not found")) {
+        good = fail(f, EXIT_REFUSED,
+                    "the server has another module with BF commands, not Bulwark: load "
+                    "bulwark.so instead; it reads that module's data (%s)",
+                    r->str);
+    } else if (!begins(r->str, "ERR not found")) {
+        good = rebuild_fail(f, p, "BF.INFO", r->str);
+    }
+    freeReplyObject(r);
+    return good;
+}
+
+/* ---- START ---- */
+
+struct start {
+    const char *words[16];
+    size_t n;
+    char capacity[24], replace[24];
+};
+
+static void add(struct start *start, const char *option, const char *value) {
+    if (option) start->words[start->n++] = option;
+    if (value) start->words[start->n++] = value;
+}
+
+/* A part of many may have no items, of however many the source has. */
+static void write_start(struct start *start, const struct part *p,
+                        const struct rebuild_plan *plan, int64_t stale) {
+    const struct settings *s = plan->settings;
+    start->n = 0;
+    snprintf(start->capacity, sizeof(start->capacity), "%llu",
+             (unsigned long long)plan->capacity);
+    snprintf(start->replace, sizeof(start->replace), "%lld",
+             (long long)(stale < 1000 ? 1 : (stale + 999) / 1000));
+    add(start, "BF.REBUILD", p->key);
+    add(start, "START", NULL);
+    add(start, "CAPACITY", start->capacity);
+    if (s->error) add(start, "ERROR", s->error);
+    if (s->kind) add(start, "KIND", s->kind);
+    if (s->empty || s->parts) add(start, "EMPTY", NULL);
+    add(start, "REPLACE", start->replace);
+}
+
+/* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
+static long long idle_of(const char *error) {
+    static const char before[] = "ERR rebuild under way, begun ";
+    long long begun, load;
+    if (!begins(error, before)) return -1;
+    int n = sscanf(error + strlen(before), "%lld seconds ago, last LOAD %lld seconds ago",
+                   &begun, &load);
+    return n == 2 ? load : n == 1 ? begun : 0;
+}
+
+static void say_that_it_waits(const struct part *p, long long idle, int64_t stale) {
+    char text[NUMBERS_TEXT], until[NUMBERS_TEXT];
+    fprintf(
+        stderr,
+        "%s: there is a rebuild of another loader, silent for %s; this one takes its place "
+        "when that is %s (--stale)\n",
+        p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
+}
+
+/* The connection broke after START was sent: whether there is a rebuild of ours isn't
+ * known. If so, it has been silent since then. */
+static int64_t since(int64_t sent, int64_t stale) {
+    int64_t age = interrupt_clock() - sent;
+    if (age < 1000) age = 1000;
+    return age < stale ? age : stale;
+}
+
+/* How long the other rebuild had been silent when it was first met, and when that was. */
+struct other {
+    long long idle; /* seconds; -1: not met */
+    int64_t met_at; /* ms */
+};
+
+/* If nothing has come since, it is silent for as much longer; times are cut to seconds. */
+static bool is_alive(const struct other *o, long long idle) {
+    return idle < o->idle + (interrupt_clock() - o->met_at) / 1000 - 2;
+}
+
+/* A silent rebuild is waited for; one that isn't silent any more has a loader. */
+static bool wait_for_other(const struct part *p, const char *error, struct other *o,
+                           int64_t stale, struct failure *f) {
+    long long idle = idle_of(error);
+    if (idle < 0) return rebuild_fail(f, p, "START", error);
+    if (o->idle < 0) {
+        *o = (struct other){.idle = idle, .met_at = interrupt_clock()};
+        say_that_it_waits(p, idle, stale);
+    }
+    if (is_alive(o, idle))
+        return fail(f, EXIT_BUSY,
+                    "another loader is filling %s: wait for it, or stop it (%s)", p->key,
+                    error);
+    return interrupt_sleep(1000, f);
+}
+
+/* Whoever is at work, --stale 0 ends it. */
+static bool clear_way(struct nodes *nodes, struct part *p, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.REBUILD", p->key, "ABORT");
+    if (!r) return false;
+    bool good = r->type != REDIS_REPLY_ERROR || rebuild_is_lost(r->str) ||
+                rebuild_fail(f, p, "ABORT", r->str);
+    freeReplyObject(r);
+    return good;
+}
+
+bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
+                   struct failure *f) {
+    int64_t stale = plan->settings->stale, lost_at = 0;
+    struct other other = {.idle = -1};
+    if (stale == 0 && !clear_way(nodes, p, f)) return false;
+    for (;;) {
+        struct start start;
+        write_start(&start, p, plan, lost_at ? since(lost_at, stale) : stale);
+        int64_t sent = interrupt_clock();
+        redisReply *r = ask(nodes, p, f, true, start.n, start.words);
+        if (!r) {
+            if (lost_at || interrupt_came()) return false;
+            lost_at = sent;
+            if (!interrupt_sleep(1000, f)) return false;
+            continue;
+        }
+        if (r->type == REDIS_REPLY_STRING && r->len == PART_TOKEN_DIGITS) {
+            memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
+            freeReplyObject(r);
+            p->state = PART_OPEN;
+            p->items = 0;
+            part_forget_samples(p);
+            return true;
+        }
+        bool again = r->type == REDIS_REPLY_ERROR
+                         ? wait_for_other(p, r->str, &other, stale, f)
+                         : fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+        freeReplyObject(r);
+        if (!again) return false;
+    }
+}
+
+/* ---- CHECK, COMMIT, ABORT ---- */
+
+struct check {
+    const char *words[4 + CHECK_ITEMS];
+    size_t lengths[4 + CHECK_ITEMS];
+    size_t n;
+};
+
+static void check_word(struct check *c, const char *text, size_t length) {
+    c->words[c->n] = text;
+    c->lengths[c->n++] = length;
+}
+
+static void check_begin(struct check *c, const struct part *p) {
+    c->n = 0;
+    check_word(c, "BF.REBUILD", 10);
+    check_word(c, p->key, strlen(p->key));
+    check_word(c, "CHECK", 5);
+    check_word(c, p->token, PART_TOKEN_DIGITS);
+}
+
+/* 0 in RESP2, false in RESP3. */
+static bool missing(const redisReply *answer) {
+    return answer->type != REDIS_REPLY_INTEGER || answer->integer == 0;
+}
+
+static bool judge_check(struct part *p, const struct check *c, const redisReply *r,
+                        struct failure *f) {
+    if (r->type == REDIS_REPLY_ERROR) {
+        if (!rebuild_is_lost(r->str)) return rebuild_fail(f, p, "CHECK", r->str);
+        p->state = PART_LOST;
+        return true;
+    }
+    for (size_t i = 0; i < r->elements && i + 4 < c->n; i++) {
+        if (missing(r->element[i]))
+            return fail(
+                f, EXIT_ITEMS,
+                "'%.*s' is not among the items of the source: look at --item, --query "
+                "and --expect",
+                (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200), c->words[i + 4]);
+    }
+    if (r->elements + 4 == c->n) return true;
+    return fail(f, EXIT_REFUSED, "CHECK of %s has no answer for each item", p->key);
+}
+
+static bool check_send(struct nodes *nodes, struct part *p, struct check *c,
+                       struct failure *f) {
+    if (c->n == 4 || p->state != PART_OPEN) return true;
+    struct question q = {
+        .n = c->n, .words = c->words, .lengths = c->lengths, .key = p->key};
+    redisReply *r = nodes_ask(nodes, &q, f);
+    bool good = r && judge_check(p, c, r, f);
+    freeReplyObject(r);
+    check_begin(c, p);
+    return good;
+}
+
+bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s,
+                   uint32_t parts, uint32_t index, struct failure *f) {
+    struct check c;
+    check_begin(&c, p);
+    for (size_t i = 0; i < p->sample.n; i++) {
+        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, &c, f)) return false;
+        check_word(&c, p->sample.items[i].text, p->sample.items[i].length);
+    }
+    for (size_t i = 0; i < s->expect.n; i++) {
+        const char *item = s->expect.at[i];
+        if (split_part(item, strlen(item), parts) != index) continue;
+        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, &c, f)) return false;
+        check_word(&c, item, strlen(item));
+    }
+    return check_send(nodes, p, &c, f);
+}
+
+bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
+                    struct failure *f) {
+    char count[24], lease[24];
+    snprintf(count, sizeof(count), "%llu", (unsigned long long)p->items);
+    snprintf(lease, sizeof(lease), "%lld", (long long)s->lease / 1000);
+    const char *words[] = {"BF.REBUILD", p->key, "COMMIT", p->token, count, "EX", lease};
+    redisReply *r = ask(nodes, p, f, false, s->lease ? 7 : 5, words);
+    if (!r) return false;
+    bool good = true;
+    if (r->type != REDIS_REPLY_ERROR)
+        p->state = PART_DONE;
+    else if (rebuild_is_lost(r->str))
+        p->state = PART_LOST;
+    else
+        good = rebuild_fail(f, p, "COMMIT", r->str);
+    freeReplyObject(r);
+    return good;
+}
+
+void rebuild_abort(struct nodes *nodes, struct part *p) {
+    struct failure ignored;
+    if (p->state != PART_OPEN) return;
+    freeReplyObject(ASK(nodes, p, &ignored, "BF.REBUILD", p->key, "ABORT", p->token));
+    p->state = PART_WAITING;
+}

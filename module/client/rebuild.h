@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rebuild.h - the steps of a rebuild but LOAD, for one part: what is sent, and what a
+ * refusal means. A rebuild that the server has lost is no failure: the part is PART_LOST
+ * then, and the call returns true. */
+#ifndef CLIENT_REBUILD_H
+#define CLIENT_REBUILD_H
+
+#include "part.h"
+
+struct rebuild_plan {
+    uint64_t capacity; /* of one part */
+    const struct settings *settings;
+};
+
+/* Looks at the filter before anything is begun: a key of another type, a kind of another
+ * product, a server without the module are failures. */
+bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
+                  struct failure *f);
+
+/* START. Waits for another loader's rebuild to become stale; EXIT_BUSY if that loader is at
+ * work. */
+bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
+                   struct failure *f);
+
+/* CHECK of the samples, and of the items that are expected, as far as they belong to this
+ * part, `index` of `parts`; EXIT_ITEMS if one is missing. */
+bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s,
+                   uint32_t parts, uint32_t index, struct failure *f);
+
+bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
+                    struct failure *f);
+
+/* Undoes START, as far as the server can be reached. */
+void rebuild_abort(struct nodes *nodes, struct part *p);
+
+/* Whether an error says that the rebuild is gone. */
+bool rebuild_is_lost(const char *error);
+
+/* Turns any other error into a sentence. */
+bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
+                  const char *error);
+
+#endif
