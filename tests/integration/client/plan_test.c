@@ -118,10 +118,8 @@ static void check_screen(const char *text) {
 }
 
 TEST(a_plan_fits_a_screen) {
-    static const char *const wishes[][2] = {{"1", "0.9999999"},
-                                            {"50M", "0.001"},
-                                            {"1099G", "0.0000003"},
-                                            {"1000G", "1e-6"}};
+    static const char *const wishes[][2] = {
+        {"1", "0.9999999"}, {"50M", "0.001"}, {"1099G", "0.0000003"}, {"1000G", "1e-6"}};
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
         test_case("%s items, %s", wishes[i][0], wishes[i][1]);
         struct outcome got =
