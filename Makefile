@@ -159,7 +159,7 @@ matrix: bulwark.so bulwark $(INTEGRATION) servers
 servers:
 	@deps/get.sh servers
 
-lint: bulwark.so
+lint: bulwark.so bulwark
 	@tests/lint.sh
 
 format: | build/deps/clang

@@ -96,3 +96,33 @@ commands_misnamed() {
         echo "$names" | grep . | comm -23 - build/commands.all | sed "s,^,$page: no such command: ,"
     done
 }
+
+# ---- the program ----
+
+# What the tables of the program hold, as its own manual page names it.
+program_options() {
+    {
+        printf '%s\n' --help --version
+        ./bulwark help --man | sed -n 's/^\\fB.*\\-\\-\([a-z\\-]*\)\\fR.*/--\1/p' | tr -d '\\'
+    } | sort -u
+}
+options_misnamed() {
+    program_options >build/options.program
+    grep -oE -e '--[a-z][a-z-]*' module/manual/program.md | sort -u | diff build/options.program - |
+        sed -n 's,^<,module/manual/program.md lacks,p; s,^>,module/manual/program.md has,p'
+}
+exit_codes_misnamed() {
+    ./bulwark --help | sed -n 's/^  \([0-9]\)  *\(.*\)/| \1 | \2 |/p' >build/codes.program
+    sed -n '/^## Exit codes/,/^## /{/^| [0-9]/p}' module/manual/program.md | diff build/codes.program -
+}
+
+# A block of text under <!-- bulwark ... --> is what the program prints.
+output_misquoted() {
+    grep -n '^<!-- bulwark ' $(user_pages) | sed 's/ -->$//; s/:\([0-9]*\):<!-- bulwark / \1 /' |
+        while read -r page line arguments; do
+            # shellcheck disable=SC2086
+            ./bulwark $arguments >build/output.program
+            sed -n "$((line + 2)),/^\`\`\`\$/p" "$page" | sed '$d' | diff -q build/output.program - >/dev/null ||
+                echo "$page:$line: bulwark $arguments prints something else"
+        done
+}

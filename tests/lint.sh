@@ -78,6 +78,9 @@ check the_manual_is_within_reach pages_out_of_reach
 check code_that_is_shown_is_run blocks_not_run
 check make_run_shows_what_the_readme_shows steps_that_differ
 check each_command_is_named_where_it_belongs commands_misnamed
+check the_manual_names_each_option_of_the_program options_misnamed
+check the_manual_names_each_exit_code exit_codes_misnamed
+check the_manual_shows_what_the_program_prints output_misquoted
 if deps/get.sh clang; then
     check the_sources_are_in_house_style misformatted
 else

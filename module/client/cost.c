@@ -87,7 +87,7 @@ double cost_textbook_bits(double error) {
 const char *cost_refusal(enum bloom_status status) {
     switch (status) {
     case BLOOM_RATE_TOO_SMALL:
-        return "64 bits of hash can't keep that rate for so many items";
+        return "too small a rate for a hash of 64 bits";
     case BLOOM_BAD_ERROR_RATE:
         return "an error rate lies between 0 and 1";
     case BLOOM_BAD_CAPACITY:

@@ -78,14 +78,8 @@ static bool choose_capacity(struct fill *fill, struct failure *f) {
                 source->name);
 }
 
-/* Items are spread over parts at random: the fullest of them gets a few sigmas more than its
- * share. */
 static uint64_t part_capacity(const struct fill *fill) {
-    uint64_t share = fill->capacity / fill->parts.n + 1, root = 1;
-    if (fill->parts.n == 1) return fill->capacity;
-    while (root * root < share)
-        root++;
-    return share + 4 * root;
+    return split_capacity(fill->capacity, (uint32_t)fill->parts.n);
 }
 
 static bool look(struct fill *fill, struct failure *f) {

@@ -2,22 +2,24 @@
 /* main.c - the program `bulwark`: finds the subcommand, runs it, says why it failed.
  *
  *     main.c           this
- *     options*.[ch]    the tables of subcommands and options, and what reads them: settings.h
- *     help.[ch]        --help, the manual page and completion, printed from those tables
+ *     options*.[ch]    tables of subcommands and options, and what reads them: settings.h
+ *     help*.[ch]       --help, the manual page and completion, printed from those tables
+ *     spelling.[ch]    which subcommand or option was meant
  *     plan, fill, list, watch, metrics, parts.c      the subcommands: run.h
+ *     cost.[ch], plan*.[ch]    what a filter takes, by the core library; text and JSON
  *
  *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
- *     nodes.[ch]       the masters of a cluster, or the one server; questions with redirections
+ *     nodes.[ch]       the masters of a cluster, or the one server; redirections
  *     split.[ch]       a filter as many keys: parts, tags, slots
  *
- *     source*.[ch], postgres.c    where the items come from (postgres_missing.c without libpq)
+ *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
  *     progress.[ch]    how far it is
  *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
- *     fail, interrupt, numbers, json      sentences, signals, numbers for people and programs
+ *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
  *
  * Nothing here knows the server's side in module/redis; plan uses the core library. */
 #include <stdio.h>

@@ -55,18 +55,23 @@ static void work_out(struct plan *p) {
         p->sizes[i].over = native(p, p->items, 0, items);
         p->sizes[i].right = native(p, items, COST_EXPANSION, items);
     }
-    if (!p->parts) return;
-    p->part_capacity = split_capacity(p->items, p->parts);
-    p->part = native(p, p->part_capacity, COST_EXPANSION, p->part_capacity);
+}
+
+static void choose(struct plan *p) {
+    p->capacity = p->parts ? split_capacity(p->items, p->parts) : p->items;
+    p->key = native(p, p->capacity, COST_EXPANSION, p->capacity);
+    p->nonscaling = p->key.status == BLOOM_RATE_TOO_SMALL;
+    if (p->nonscaling) p->key = native(p, p->capacity, 0, p->capacity);
 }
 
 bool run_plan(const struct settings *s, struct failure *f) {
     struct plan p = {0};
     if (!read(s, &p, f)) return false;
+    choose(&p);
+    if (p.key.status < 0)
+        return fail(f, EXIT_USAGE, "no filter keeps %s for %s items: %s", p.error_text,
+                    p.items_text, cost_refusal(p.key.status));
     work_out(&p);
-    if (p.grows.status < 0 && p.fixed.status < 0)
-        return fail(f, EXIT_USAGE, "no filter keeps %s for %s: %s", p.error_text,
-                    p.items_text, cost_refusal(p.fixed.status));
     if (s->json)
         plan_write_json(&p, stdout);
     else

@@ -3,6 +3,7 @@
 #ifndef CLIENT_PLAN_H
 #define CLIENT_PLAN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cost.h"
@@ -30,9 +31,11 @@ struct plan {
         struct cost grown, over, right;
     } sizes[PLAN_SIZES];
 
-    uint32_t parts;         /* 0: one key */
-    uint64_t part_capacity; /* what each is made for */
-    struct cost part;       /* each, full */
+    /* What is to be made: so many keys of that capacity. */
+    uint32_t parts; /* 0: one key, and not in parts */
+    uint64_t capacity;
+    struct cost key; /* each, full */
+    bool nonscaling; /* it can't grow and keep its rate */
 };
 
 void plan_write(const struct plan *p, FILE *out);      /* plan_write.c */

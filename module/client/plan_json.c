@@ -46,9 +46,9 @@ static void put_parts(const struct plan *p, FILE *out) {
     if (!p->parts) return;
     json_open(out, "parts");
     json_count(out, "parts", p->parts);
-    json_count(out, "capacity_of_each", p->part_capacity);
-    put_cost(out, "each", &p->part);
-    json_count(out, "bytes", p->parts * p->part.bytes);
+    json_count(out, "capacity_of_each", p->capacity);
+    put_cost(out, "each", &p->key);
+    json_count(out, "bytes", p->parts * p->key.bytes);
     json_close(out);
 }
 

@@ -49,28 +49,28 @@ static void write_kinds(const struct plan *p, FILE *out) {
               (uint64_t)ceil(-log2(p->error)), p->error);
 }
 
+static uint64_t all_bytes(const struct plan *p) {
+    return (p->parts ? p->parts : 1) * p->key.bytes;
+}
+
 static void write_use(const struct plan *p, FILE *out) {
-    const struct cost *cost = p->grows.status < 0 ? &p->fixed : &p->grows;
     char memory[NUMBERS_TEXT];
     fprintf(
         out,
         "\nA look-up reads a line of 64 bytes; in the other kinds, a bit. A rebuild takes\n"
         "two generations: %s. Of 1000 requests a second for what does not exist,\n"
         "%.2g reach the database.\n",
-        numbers_show_bytes(memory, 2 * cost->bytes), 1000 * cost->error);
+        numbers_show_bytes(memory, 2 * all_bytes(p)), 1000 * p->key.error);
 }
 
 /* What a part takes, and all of them. */
 static void write_parts(const struct plan *p, FILE *out) {
-    char memory[NUMBERS_TEXT], sum[NUMBERS_TEXT];
+    char mean[NUMBERS_TEXT], most[NUMBERS_TEXT], memory[NUMBERS_TEXT], sum[NUMBERS_TEXT];
     if (!p->parts) return;
-    fprintf(out, "\n%u parts of %" PRIu64 " items on average, and up to some %" PRIu64 ": ",
-            p->parts, p->items / p->parts, p->part_capacity);
-    if (p->part.status < 0)
-        fprintf(out, "refused: %s\n", cost_refusal(p->part.status));
-    else
-        fprintf(out, "%s each,\n%s in all.\n", numbers_show_bytes(memory, p->part.bytes),
-                numbers_show_bytes(sum, p->parts * p->part.bytes));
+    fprintf(out, "\n%u parts of %s items, the fullest %s: %s each, %s in all\n", p->parts,
+            numbers_show_count(mean, p->items / p->parts),
+            numbers_show_count(most, p->capacity), numbers_show_bytes(memory, p->key.bytes),
+            numbers_show_bytes(sum, all_bytes(p)));
 }
 
 static void write_grown(FILE *out, const struct cost *cost) {
@@ -85,10 +85,10 @@ static void write_grown(FILE *out, const struct cost *cost) {
 
 static void write_sizes(const struct plan *p, FILE *out) {
     char items[NUMBERS_TEXT], memory[NUMBERS_TEXT], answers[NUMBERS_TEXT];
-    fprintf(out,
-            "\nIf more come   it grows to                               reserved right   "
-            "NONSCALING\n%-9s%7s%12s%12s%11s%15s%13s\n",
-            "items", "layers", "memory", "bits/item", "look-ups", "memory", "errs once in");
+    fprintf(out, "\n%-15s%-36s%15s%13s\n", "If more come", "it grows to", "reserved right",
+            "NONSCALING");
+    fprintf(out, "%-9s%7s%12s%12s%11s%15s%13s\n", "items", "layers", "memory", "bits/item",
+            "look-ups", "memory", "errs once in");
     for (size_t i = 0; i < PLAN_SIZES; i++) {
         fprintf(out, "%-9s", numbers_show_count(items, p->sizes[i].items));
         write_grown(out, &p->sizes[i].grown);
@@ -110,12 +110,10 @@ static void write_rates(const struct plan *p, FILE *out) {
 }
 
 static void write_commands(const struct plan *p, FILE *out) {
-    uint64_t capacity = p->parts ? p->part_capacity : p->items;
-    fprintf(out,
-            "\nBF.RESERVE users%s %s %" PRIu64 "%s\nbulwark fill users --error %s "
-            "--capacity %" PRIu64,
-            p->parts ? ":{TAG}" : "", p->error_text, capacity,
-            p->grows.status < 0 ? " NONSCALING" : "", p->error_text, p->items);
+    fprintf(out, "\nBF.RESERVE users%s %s %" PRIu64 "%s\n", p->parts ? ":{TAG}" : "",
+            p->error_text, p->capacity, p->nonscaling ? " NONSCALING" : "");
+    fprintf(out, "bulwark fill users --error %s --capacity %s", p->error_text,
+            p->items_text);
     if (p->parts) fprintf(out, " --parts %u", p->parts);
     fputs(" --from FILE\n", out);
 }

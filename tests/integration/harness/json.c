@@ -114,9 +114,13 @@ static struct json *read_value(struct text *in) {
     return value;
 }
 
-const struct json *json_read_file(const char *path) {
-    struct text in = {file_read(path).bytes};
+const struct json *json_read(const char *text) {
+    struct text in = {text};
     return read_value(&in);
+}
+
+const struct json *json_read_file(const char *path) {
+    return json_read(file_read(path).bytes);
 }
 
 const struct json *json_field(const struct json *object, const char *name) {
@@ -128,7 +132,7 @@ const struct json *json_field(const struct json *object, const char *name) {
 
 const struct json *json_need(const struct json *object, const char *name) {
     const struct json *field = json_field(object, name);
-    if (!field) FAIL("the manifest has no field \"%s\"", name);
+    if (!field) FAIL("there is no field \"%s\"", name);
     return field;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* json.h - the manifests of the fixtures, read as a tree.
+/* json.h - JSON as a tree: manifests of fixtures, and what the program prints.
  *
- * For files that are right: what is not JSON fails the test. Everything belongs to the
+ * For texts that are right: what is not JSON fails the test. Everything belongs to the
  * test and goes with it. */
 
 #ifndef JSON_H
@@ -22,6 +22,8 @@ struct json {
     struct json *first, *next;
 };
 
+/* The first value in the text. */
+const struct json *json_read(const char *text);
 const struct json *json_read_file(const char *path);
 
 /* The field of that name, or NULL; NULL has none. */
