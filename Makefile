@@ -146,7 +146,7 @@ test:
 unit: $B/unit-tests
 	@$<
 
-integration: $(MODULE) $(INTEGRATION)
+integration: $(MODULE) $(PROGRAM) $(INTEGRATION)
 	@$(test_server) $(INTEGRATION) -j $(JOBS)
 
 examples: $(MODULE) $B/guard
