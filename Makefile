@@ -152,7 +152,7 @@ integration: $(MODULE) $(PROGRAM) $(INTEGRATION)
 examples: $(MODULE) $B/guard
 	@$(test_server) tests/examples/run.sh $B/guard
 
-matrix: bulwark.so $(INTEGRATION) servers
+matrix: bulwark.so bulwark $(INTEGRATION) servers
 	@tests/matrix.sh $(INTEGRATION) -j $(JOBS)
 
 servers:

@@ -14,20 +14,23 @@
 #   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
 #   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
+#   deps/get.sh redis-py-6.1 | redis-py-6.4 | valkey-py-6.1
+#                             build/deps/NAME/{redis,valkey}: packages, for that Python
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
+#   deps/get.sh ioredis       build/deps/ioredis/node_modules/{ioredis,ioredis6}
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
 #   deps/get.sh servers       all of them; those not to be had are skipped by name
 #   deps/get.sh any-server    print the path of a server: the machine's own, or redis-7.0
 #   deps/get.sh names         print the NAMEs
 #
-# Everything but node-redis is a Debian package and comes through apt.sh; that comes through
-# the machine's npm, with checksums (node-redis/package-lock.json). What is there already is
+# Everything but node-redis and ioredis is a Debian package and comes through apt.sh; those come
+# through the machine's npm, with checksums (their package-lock.json). What is there already is
 # left alone, without asking the network. A call can be interrupted, or run twice at once:
 # work is done in build/deps/tmp, under a lock, and moved into place when it is complete.
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
-# node-redis: no node or npm here; for libpq: no apt here.
+# node-redis, ioredis: no node or npm here; for libpq: no apt here.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -496,12 +499,23 @@ can_use_node() {
     [ "$major" -ge 20 ] || die 3 "node-redis wants node 20, here is $major"
 }
 
-make_node_redis() {
+# make_python_package SUITE PACKAGE LINE: pure Python.
+make_python_package() {
+    look_up deb "$1"
+    version=$(with deb "$1" apt-cache madison "$2" | sed -nE "s,^.*\| *(.*) \|.* $1/main .*,\1,p;T;q")
+    is_line "$version" "$3" || die 3 "$1 has no $2 $3 (it has: ${version:-nothing})"
+    unpack "$1" "$2=$version" "$tmp/root"
+    mv "$tmp"/root/usr/lib/python3/dist-packages/*/ "$new"
+    said="$2: $version from $1"
+}
+
+# make_node_package NAME: what its lock file says.
+make_node_package() {
     can_use_node
-    cp "$here/node-redis/package.json" "$here/node-redis/package-lock.json" "$new"
+    cp "$here/$1/package.json" "$here/$1/package-lock.json" "$new"
     cd "$new"
     quiet npm ci --ignore-scripts --no-audit --no-fund
-    said="node-redis: $(node -p 'require("redis/package.json").version')"
+    said="$1: as its lock file says"
 }
 
 # gather_libraries ROOT: all shared libraries of a system, into $tmp/all.
@@ -629,10 +643,13 @@ case $#:${1-} in
 1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
 2:root) get_root "$2" ;;
 1:redis-py) get "$deps/redis-py" make_redis_py ;;
-1:node-redis) get "$deps/node-redis" make_node_redis ;;
+1:redis-py-6.1) get "$deps/$1" make_python_package trixie python3-redis 6.1 ;;
+1:redis-py-6.4) get "$deps/$1" make_python_package sid python3-redis 6.4 ;;
+1:valkey-py-6.1) get "$deps/$1" make_python_package sid python3-valkey 6.1 ;;
+1:node-redis | 1:ioredis) get "$deps/$1" make_node_package "$1" ;;
 2:server) get_server "$2" ;;
 1:servers) get_servers ;;
 1:any-server) any_server ;;
 1:names) echo "$names" ;;
-*) die 2 "usage: deps/get.sh header | hiredis | openssl | libpq | arm64 | s390x | clang | gnuplot | postgres | debootstrap | root SUITE | redis-py | node-redis | server NAME | servers | any-server | names" ;;
+*) die 2 "usage: deps/get.sh NAME, as listed at its top" ;;
 esac

@@ -74,7 +74,7 @@ server=
 stages announce
 deps/get.sh header && deps/get.sh hiredis || exit 1
 fetch &
-build bulwark.so build/plain/guard build/plain/integration-tests
+build bulwark.so bulwark build/plain/guard build/plain/integration-tests
 build SAN=$san build/san-address-undefined/bulwark.so build/san-address-undefined/unit-tests
 server=${SERVER:-$(deps/get.sh any-server)} || exit 1
 wait

@@ -57,9 +57,9 @@ runtime_address := libasan.so
 runtime_undefined := libubsan.so
 runtime_thread := libtsan.so
 test_server = deps/get.sh server redis-7.0 && SERVER=$(or $(SERVER),build/servers/redis-7.0/redis-server) SERVER_PRELOAD="$(PRELOAD)" \
-    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 MODULE=$(abspath $(MODULE))
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM))
 else
-test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server)) MODULE=$(abspath $(MODULE))
+test_server = SERVER=$(or $(SERVER),$$(deps/get.sh any-server)) MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM))
 endif
 
 # ---- other machines, other eyes ----

@@ -7,7 +7,30 @@
 
 #include "options.h"
 
+/* help.c: text, on 80 columns. */
 void help_all(FILE *out);
 void help_subcommand(const struct subcommand *command, FILE *out);
+
+/* help_man.c: a page of section 1. */
+void help_man(FILE *out);
+
+/* help_completion.c: for bash, zsh or fish. */
+void help_completion(const char *shell, FILE *out);
+
+/* Sentences that stand in text and page. Each ends with a row of NULL. */
+struct help_line {
+    const char *name, *words;
+};
+extern const struct help_line help_codes[];       /* exit codes */
+extern const struct help_line help_environment[]; /* variables */
+
+/* Goes through the options that a subcommand takes. *heading becomes the one that the
+ * option stands under. Begins after NULL, and ends with it. */
+const struct option *help_next(const struct subcommand *command, const struct option *o,
+                               const char **heading);
+
+/* What it does, and its default. */
+#define HELP_WORDS 512
+const char *help_words(const struct option *o, char out[HELP_WORDS]);
 
 #endif

@@ -51,7 +51,8 @@ static void show_bytes(const char *text, size_t length, char *out) {
         unsigned char byte = (unsigned char)text[i];
         if (is_control(byte) || byte == '"' || byte == '\\')
             out += sprintf(out, "\\x%02x", byte);
-        else *out++ = (char)byte;
+        else
+            *out++ = (char)byte;
     }
     strcpy(out, length > BYTES_SHOWN ? "..." : "");
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "text.h"
+
 static bool first = true; /* in the object or list that is open */
 
 static void begin(FILE *out, const char *name) {
@@ -35,32 +37,13 @@ void json_close_list(FILE *out) {
     first = false;
 }
 
-/* How many bytes of well-formed UTF-8 begin here; 0: none. */
-static size_t utf8(const unsigned char *at, size_t left) {
-    static const struct {
-        unsigned char mask, is;
-        uint32_t least;
-    } forms[] = {
-        {0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    for (size_t n = 0; n < 4; n++) {
-        if ((at[0] & forms[n].mask) != forms[n].is || n >= left) continue;
-        uint32_t point = at[0] & (unsigned char)~forms[n].mask;
-        for (size_t i = 1; i <= n; i++) {
-            if ((at[i] & 0xc0) != 0x80) return 0;
-            point = point << 6 | (at[i] & 0x3f);
-        }
-        bool surrogate = point >= 0xd800 && point <= 0xdfff;
-        return point >= forms[n].least && point <= 0x10ffff && !surrogate ? n + 1 : 0;
-    }
-    return 0;
-}
-
 void json_bytes(FILE *out, const char *name, const char *text, size_t length) {
     begin(out, name);
     putc('"', out);
     for (size_t i = 0; i < length;) {
         unsigned char c = (unsigned char)text[i];
-        size_t n = utf8((const unsigned char *)text + i, length - i);
+        uint32_t point;
+        size_t n = text_utf8((const unsigned char *)text + i, length - i, &point);
         if (n == 0 || c < 0x20 || c == 0x7f)
             fprintf(out, "\\u%04x", c);
         else if (c == '"' || c == '\\')

@@ -44,19 +44,15 @@ int main(int argc, char **argv) {
     struct failure f = {.code = EXIT_DONE};
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0) {
-        help_all(stdout);
+        help_all(argc > 1 ? stdout : stderr);
         return argc > 1 ? EXIT_DONE : EXIT_USAGE;
     }
     if (strcmp(name, "--version") == 0) {
         puts("bulwark " BULWARK_VERSION);
         return EXIT_DONE;
     }
-    const struct subcommand *command = options_subcommand(name);
-    if (!command) {
-        fprintf(stderr, "bulwark: there is no subcommand '%s': see bulwark --help\n", name);
-        return EXIT_USAGE;
-    }
-    int code = run(command, argc - 2, argv + 2, &f);
+    const struct subcommand *command = options_wanted(name, &f);
+    int code = command ? run(command, argc - 2, argv + 2, &f) : (int)f.code;
     fflush(stdout);
     if (code != EXIT_DONE) fprintf(stderr, "bulwark: %s\n", f.text);
     return code;

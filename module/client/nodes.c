@@ -87,6 +87,11 @@ static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
 
 /* Any node that is known will do. */
 static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
+    struct address at;
+    if (nodes->n == 0) {
+        if (!server_find(nodes->settings, &at, f)) return false;
+        nodes_at(nodes, &at);
+    }
     for (size_t i = 0, n = nodes->n; i < n; i++)
         if (ask_map(nodes, nodes->node[i], f)) return true;
     return false;
@@ -106,15 +111,15 @@ bool nodes_refresh(struct nodes *nodes, struct failure *f) {
     return nodes->settings->cluster ? refresh_cluster(nodes, f) : refresh_single(nodes, f);
 }
 
-struct nodes *nodes_open(const struct settings *s, struct failure *f) {
+struct nodes *nodes_new(const struct settings *s) {
     struct nodes *nodes = fail_alloc(sizeof(*nodes));
-    struct address at;
     nodes->settings = s;
-    bool good = server_find(s, &at, f);
-    if (good) {
-        nodes_at(nodes, &at);
-        good = nodes_refresh(nodes, f);
-    }
+    return nodes;
+}
+
+struct nodes *nodes_open(const struct settings *s, struct failure *f) {
+    struct nodes *nodes = nodes_new(s);
+    bool good = nodes_refresh(nodes, f);
     for (size_t slot = 0; good && slot < SPLIT_SLOTS; slot++)
         if (nodes->owner[slot]) good = nodes_connect(nodes, nodes->owner[slot], f);
     if (good) return nodes;

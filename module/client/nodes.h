@@ -27,6 +27,9 @@ struct nodes {
     struct node *owner[SPLIT_SLOTS]; /* NULL: nobody serves it */
 };
 
+/* Knows no node yet, until nodes_refresh(). */
+struct nodes *nodes_new(const struct settings *s);
+
 /* Connects to all masters. */
 struct nodes *nodes_open(const struct settings *s, struct failure *f);
 void nodes_close(struct nodes *nodes);

@@ -43,7 +43,8 @@ bool numbers_count(const char *text, uint64_t *out) {
     double n;
     if (!with_unit(text, multiples, &n) || n >= 1e18) return false;
     *out = (uint64_t)(n + 0.5);
-    return (double)*out > n - 1e-6 && (double)*out < n + 1e-6;
+    double off = (double)*out - n;
+    return off > -1e-6 && off < 1e-6;
 }
 
 bool numbers_time(const char *text, int64_t *out) {
@@ -55,6 +56,7 @@ bool numbers_time(const char *text, int64_t *out) {
 
 bool numbers_rate(const char *text, double *out) {
     char *end;
+    if (text[strspn(text, "0123456789.eE+-")] != '\0') return false;
     *out = strtod(text, &end);
     return end != text && *end == '\0' && *out > 0 && *out < 1;
 }

@@ -7,11 +7,24 @@
 #include <string.h>
 
 #include "numbers.h"
+#include "spelling.h"
 
 const struct subcommand *options_subcommand(const char *name) {
     for (const struct subcommand *c = subcommands; c->name; c++)
         if (strcmp(c->name, name) == 0) return c;
     return NULL;
+}
+
+const struct subcommand *options_wanted(const char *name, struct failure *f) {
+    const struct subcommand *found = options_subcommand(name);
+    struct guess guess = {.word = name};
+    char question[SPELLING_TEXT];
+    for (const struct subcommand *c = subcommands; !found && c->name; c++)
+        spelling_offer(&guess, c->name);
+    if (!found)
+        fail(f, EXIT_USAGE, "there is no subcommand '%s'%s: see bulwark --help", name,
+             spelling_question(&guess, "", question));
+    return found;
 }
 
 static const struct option *find(const struct subcommand *command, const char *word) {
@@ -27,8 +40,13 @@ static const struct option *find(const struct subcommand *command, const char *w
 /* The option is another subcommand's, or nobody's. */
 static bool fail_unknown(const struct subcommand *command, const char *word,
                          struct failure *f) {
-    return fail(f, EXIT_USAGE, "%s takes no option %s: see bulwark %s --help",
-                command->name, word, command->name);
+    struct guess guess = {.word = word + strspn(word, "-")};
+    char question[SPELLING_TEXT];
+    for (const struct option *o = options; o->name; o++)
+        if (o->taken_by & command->bit) spelling_offer(&guess, o->name);
+    return fail(f, EXIT_USAGE, "%s takes no option %s%s: see bulwark %s --help",
+                command->name, word, spelling_question(&guess, "--", question),
+                command->name);
 }
 
 static void append(struct texts *texts, const char *text) {
@@ -46,6 +64,14 @@ static const char *take_secret(char *text) {
     return copy;
 }
 
+static bool is_choice(const char *choices, const char *text) {
+    for (size_t length; *choices; choices += length + (choices[length] == '|')) {
+        length = strcspn(choices, "|");
+        if (strlen(text) == length && strncmp(choices, text, length) == 0) return true;
+    }
+    return false;
+}
+
 static bool set(const struct option *o, char *text, struct settings *out) {
     char *field = (char *)out + o->field;
     double rate;
@@ -53,6 +79,9 @@ static bool set(const struct option *o, char *text, struct settings *out) {
     case OPTION_FLAG:
         *(bool *)field = true;
         return true;
+    case OPTION_CHOICE:
+        *(const char **)field = text;
+        return is_choice(o->argument, text);
     case OPTION_TEXT:
         *(const char **)field = text;
         return true;
@@ -73,14 +102,16 @@ static bool set(const struct option *o, char *text, struct settings *out) {
     return false;
 }
 
-static const char *what_is_wanted(enum option_type type) {
-    switch (type) {
+static const char *what_is_wanted(const struct option *o) {
+    switch (o->type) {
     case OPTION_COUNT:
         return "a whole number, such as 1000, 50k or 1.5M";
     case OPTION_TIME:
         return "a time, such as 500ms, 30s or 10m";
     case OPTION_RATE:
         return "an error rate between 0 and 1, such as 0.001";
+    case OPTION_CHOICE:
+        return o->argument;
     case OPTION_FLAG:
     case OPTION_TEXT:
     case OPTION_TEXTS:
@@ -110,8 +141,7 @@ static bool take_option(const struct subcommand *command, int argc, char **argv,
     else
         return fail(f, EXIT_USAGE, "%s wants a value: %s", name, o->argument);
     if (!set(o, value, out))
-        return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o->type),
-                    value);
+        return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o), value);
     return true;
 }
 

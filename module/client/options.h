@@ -29,13 +29,18 @@ struct subcommand {
     const char *operands; /* as help shows them */
     size_t least, most;   /* how many operands it takes */
     const char *summary;  /* a line */
-    const char *text;     /* paragraphs for --help and the manual page */
+    const char *text;     /* paragraphs for --help and the manual page, a line each */
+    const char *example;  /* the same: command lines */
     bool (*run)(const struct settings *s, struct failure *f);
 };
 
 extern const struct subcommand subcommands[]; /* ends with a name of NULL */
 
+/* NULL if there is none. */
 const struct subcommand *options_subcommand(const char *name);
+
+/* The same; fills the failure if there is none. */
+const struct subcommand *options_wanted(const char *name, struct failure *f);
 
 struct option {
     const char *name; /* without its dashes */
@@ -45,6 +50,7 @@ struct option {
         OPTION_FLAG,
         OPTION_TEXT,
         OPTION_TEXTS,  /* may be given several times */
+        OPTION_CHOICE, /* one of the texts in `argument`, which has | between them */
         OPTION_SECRET, /* a text that is wiped from the command line */
         OPTION_COUNT,
         OPTION_RATE, /* kept as text: "0.001" must arrive as it was written */
@@ -56,7 +62,9 @@ struct option {
     const char *help;    /* a sentence without its dot */
 };
 
-extern const struct option options[]; /* ends with a name of NULL */
+/* Ends with a name of NULL. A row that no subcommand takes is a heading, in its `help`, for
+ * the rows after it. */
+extern const struct option options[];
 
 /* Reads what follows the subcommand's name. `help` is set if --help was among it; nothing
  * else matters then. Texts point into argv. */

@@ -5,57 +5,78 @@
 #include "run.h"
 
 const struct subcommand subcommands[] = {
-    {"plan", FOR_PLAN, "CAPACITY [ERROR]", 1, 2, "what a filter of that size will cost",
-     "Computes, without a server, what a filter for CAPACITY items with the error rate "
-     "ERROR "
-     "(0.001) takes: memory, bits for an item, memory reads for a question, what it costs "
-     "if "
-     "it has to grow, and what filters of other kinds would take.",
+    {"plan", FOR_PLAN, "CAPACITY [ERROR]", 1, 2,
+     "what a filter will cost, without a server",
+     "Computes what a filter for CAPACITY items takes if it errs once in 1/ERROR requests "
+     "(0.001: once in a thousand): memory, bits for an item, look-ups for a question; what "
+     "it "
+     "costs if more items come than it was made for; what other error rates and filters of "
+     "other kinds would take; and the commands that make it.",
+     "bulwark plan 50M 0.001\n"
+     "bulwark plan 2G 0.01 --parts 128",
      run_plan},
     {"fill", FOR_FILL, "FILTER", 1, 1, "fills or rebuilds a filter, under traffic",
      "Reads all items from a file, a pipe or PostgreSQL into a new generation of FILTER, "
      "checks it, and commits it: the filter then answers `absent` for what is not in it. "
      "Until then the old generation answers, and what is added goes to both. If anything "
      "goes wrong, nothing has changed.",
+     "bulwark fill users --from ids.txt\n"
+     "bulwark fill users --pg 'host=db dbname=shop' --table users --column id\n"
+     "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --from -",
      run_fill},
     {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
-     "every filter of a server or cluster",
+     "every filter of a server or cluster, and what to do",
      "Lists filters: their state, why they answer `unknown`, how full they are, how often "
      "they err, what they take, and what to do about it.",
+     "bulwark list\n"
+     "bulwark list -c -h node1 --match 'shop:*' --json",
      run_list},
     {"watch", FOR_WATCH, "[FILTER ...]", 0, OPERANDS_MAX, "the same, live, with rates",
-     "Shows filters and what they answer, each second, until Ctrl-C.", run_watch},
+     "Shows filters and how often they give each answer, until Ctrl-C.",
+     "bulwark watch users --interval 5s", run_watch},
     {"metrics", FOR_METRICS, "[FILTER ...]", 0, OPERANDS_MAX, "numbers for Prometheus",
      "Serves the numbers of a server or cluster and of its filters as text that Prometheus "
-     "reads, at /metrics on a loopback port; or prints them once.",
+     "reads, at /metrics; or prints them once.",
+     "bulwark metrics --listen 127.0.0.1:9651\n"
+     "bulwark metrics --once",
      run_metrics},
     {"parts", FOR_PARTS, "PARTS [ITEM ...]", 1, OPERANDS_MAX,
-     "the tags of a filter in parts",
-     "Prints the tags of a filter that is split into PARTS keys over a cluster; with "
-     "ITEMs, "
-     "the part and the tag of each.",
+     "the keys of a filter that is split over a cluster",
+     "A filter of PARTS parts is as many keys, FILTER:{TAG}. Prints the tag of each part "
+     "and "
+     "its slot in the cluster; or, for each ITEM, the part and the tag that it belongs to.",
+     "bulwark parts 128 --format python\n"
+     "bulwark parts 128 user:1 user:2",
      run_parts},
-    {"help", FOR_HELP, "[SUBCOMMAND]", 0, 1, "help for a subcommand, as --help does",
-     "Prints help; or the manual page, or the completion of a shell, as files.", run_help},
-    {NULL, 0, NULL, 0, 0, NULL, NULL, NULL},
+    {"help", FOR_HELP, "[SUBCOMMAND]", 0, 1, "help, the manual page, completion for shells",
+     "Prints what SUBCOMMAND does and takes, as --help does after it; or the manual page; "
+     "or "
+     "what makes a shell complete words.",
+     "bulwark help fill\n"
+     "bulwark help --man >bulwark.1\n"
+     "bulwark help --completion bash >/etc/bash_completion.d/bulwark",
+     run_help},
+    {NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 #define AT(field) offsetof(struct settings, field)
 #define SOURCE    FOR_FILL
 #define FILTERS   (FOR_LIST | FOR_WATCH | FOR_METRICS)
+#define HEADING(words)                                                                     \
+    { "", 0, NULL, OPTION_FLAG, 0, 0, NULL, words }
 
 const struct option options[] = {
-    /* the source of items */
+    HEADING("Where the items come from"),
     {"from", 'f', "FILE", OPTION_TEXT, AT(from), SOURCE, NULL,
      "a file with an item on each line; - is the standard input"},
     {"null", '0', NULL, OPTION_FLAG, AT(null), SOURCE, NULL,
-     "items in the file end with a NUL byte instead of a newline"},
+     "each item in the file ends with a NUL byte instead of a newline"},
     {"csv", 0, "COLUMN", OPTION_TEXT, AT(csv), SOURCE, NULL,
      "the file is CSV; the items are in that column, counted from 1"},
     {"header", 0, NULL, OPTION_FLAG, AT(header), SOURCE, NULL,
      "the first row of the CSV file names the columns, and is no item"},
     {"pg", 0, "CONNINFO", OPTION_SECRET, AT(pg), SOURCE, NULL,
-     "reads items from PostgreSQL: a connection string or URI, as psql takes"},
+     "reads items from PostgreSQL: a connection string or URI, as psql takes it"},
     {"query", 'q', "SQL", OPTION_TEXT, AT(query), SOURCE, NULL,
      "a query with one column: the items"},
     {"table", 't', "TABLE", OPTION_TEXT, AT(table), SOURCE, NULL,
@@ -70,13 +91,13 @@ const struct option options[] = {
     {"empty", 0, NULL, OPTION_FLAG, AT(empty), SOURCE, NULL,
      "accepts a source without items; everything is then absent"},
     {"expect", 0, "ITEM", OPTION_TEXTS, AT(expect), SOURCE, NULL,
-     "an item as the application asks for it, which must be there before the commit; may "
+     "an item, as the application asks for it, that must be there before the commit; may "
      "be "
      "given several times"},
 
-    /* the filter that is made */
+    HEADING("The filter"),
     {"capacity", 0, "ITEMS", OPTION_COUNT, AT(capacity), SOURCE, NULL,
-     "how many items it should hold; if left out, those of the source and a fifth more"},
+     "how many items it is made for; if left out, those of the source and a fifth more"},
     {"error", 'e', "RATE", OPTION_RATE, AT(error), SOURCE, NULL,
      "its error rate; if left out, that of the old generation, or the server's setting"},
     {"kind", 0, "KIND", OPTION_TEXT, AT(kind), SOURCE, NULL,
@@ -85,11 +106,13 @@ const struct option options[] = {
     {"parts", 0, "PARTS", OPTION_COUNT, AT(parts), SOURCE | FOR_PLAN, NULL,
      "the filter is split into that many keys: see bulwark parts"},
 
-    /* how it is filled */
+    HEADING("How it is filled"),
     {"settle", 0, "TIME", OPTION_TIME, AT(settle), SOURCE, "5s",
-     "waits that long between START and the first read: the longest request of a writer"},
+     "waits that long between START and the first read: as long as the longest request of "
+     "a "
+     "writer"},
     {"stale", 0, "TIME", OPTION_TIME, AT(stale), SOURCE, "10m",
-     "takes the place of a rebuild that has had no LOAD for that long, and waits for that"},
+     "takes over from another rebuild once that has had no LOAD for that long"},
     {"lease", 0, "TIME", OPTION_TIME, AT(lease), SOURCE, NULL,
      "commits with a lease: the filter answers `absent` for that long"},
     {"batch", 0, "ITEMS", OPTION_COUNT, AT(batch), SOURCE, "1000", "items in a LOAD"},
@@ -98,13 +121,13 @@ const struct option options[] = {
     {"dry-run", 0, NULL, OPTION_FLAG, AT(dry_run), SOURCE, NULL,
      "looks at source and server, says what would be done, and does nothing"},
 
-    /* which filters, and how they are shown */
+    HEADING("What is shown"),
     {"match", 0, "PATTERN", OPTION_TEXT, AT(match), FILTERS, NULL,
      "only filters whose key matches, as in SCAN"},
     {"each-part", 0, NULL, OPTION_FLAG, AT(each_part), FILTERS, NULL,
-     "parts of a filter one by one, not added up"},
+     "the parts of a filter one by one, not added up"},
     {"interval", 0, "TIME", OPTION_TIME, AT(interval), FOR_WATCH, "1s",
-     "between two looks"},
+     "the time between two looks"},
     {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
      "ends after so many looks"},
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
@@ -112,10 +135,14 @@ const struct option options[] = {
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,
      NULL, "prints JSON, an object on each line"},
-    {"format", 0, "FORMAT", OPTION_TEXT, AT(format), FOR_PARTS, "text",
-     "text, json, python or javascript"},
+    {"format", 0, "text|json|python|javascript", OPTION_CHOICE, AT(format), FOR_PARTS,
+     "text", "for people, for programs, or a table of tags to paste into a program"},
+    {"man", 0, NULL, OPTION_FLAG, AT(man), FOR_HELP, NULL,
+     "prints the manual page, for man"},
+    {"completion", 0, "bash|zsh|fish", OPTION_CHOICE, AT(completion), FOR_HELP, NULL,
+     "prints what makes that shell complete subcommands and options"},
 
-    /* the server */
+    HEADING("The server"),
     {"host", 'h', "HOST", OPTION_TEXT, AT(host), FOR_SERVER, "127.0.0.1", "the server"},
     {"port", 'p', "PORT", OPTION_COUNT, AT(port), FOR_SERVER, "6379", "its port"},
     {"socket", 's', "PATH", OPTION_TEXT, AT(socket), FOR_SERVER, NULL,
@@ -123,7 +150,7 @@ const struct option options[] = {
     {"uri", 'u', "URI", OPTION_SECRET, AT(uri), FOR_SERVER, NULL,
      "all of it: redis://user:password@host:port/database, rediss:// with TLS"},
     {"database", 'n', "NUMBER", OPTION_COUNT, AT(database), FOR_SERVER, NULL,
-     "the number of the database"},
+     "the number of the database, if not 0"},
     {"user", 0, "NAME", OPTION_TEXT, AT(user), FOR_SERVER, NULL, "the ACL user"},
     {"pass", 'a', "PASSWORD", OPTION_SECRET, AT(pass), FOR_SERVER, NULL,
      "the password; better in the variable REDISCLI_AUTH, or in a file"},
@@ -133,18 +160,20 @@ const struct option options[] = {
      "asks for the password at the terminal"},
     {"tls", 0, NULL, OPTION_FLAG, AT(tls), FOR_SERVER, NULL, "speaks TLS"},
     {"cacert", 0, "FILE", OPTION_TEXT, AT(cacert), FOR_SERVER, NULL,
-     "the certificate authority that the server must have; otherwise the machine's"},
+     "the certificate of the authority that the server's must come from, if it is none "
+     "that "
+     "this machine trusts"},
     {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL,
      "this client's certificate"},
-    {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "and its private key"},
+    {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "its private key"},
     {"sni", 0, "NAME", OPTION_TEXT, AT(sni), FOR_SERVER, NULL,
-     "the server's name, if it is not the host"},
+     "the name in the server's certificate, if it is not the host"},
     {"insecure", 0, NULL, OPTION_FLAG, AT(insecure), FOR_SERVER, NULL,
      "believes any certificate"},
     {"cluster", 'c', NULL, OPTION_FLAG, AT(cluster), FOR_SERVER, NULL,
-     "the server is a node of a cluster: all of them are asked"},
+     "the server is a node of a cluster: all of its masters are asked"},
     {"sentinel", 0, "HOST:PORT,...", OPTION_TEXT, AT(sentinel), FOR_SERVER, NULL,
-     "asks these sentinels for the server"},
+     "asks these sentinels where the server is"},
     {"master", 0, "NAME", OPTION_TEXT, AT(master), FOR_SERVER, "mymaster",
      "its name among the sentinels"},
     {"timeout", 0, "TIME", OPTION_TIME, AT(timeout), FOR_SERVER, "30s",

@@ -1,7 +1,246 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "source.h"
-struct source *postgres_open(const struct settings *s, struct failure *f) {
-    (void)s;
+/* postgres.c - reads a query or a table of PostgreSQL by COPY: see postgres.h. */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copy_text.h"
+#include "interrupt.h"
+
+/* Rows in a chunk: what takes about a second, within limits. A snapshot that is held for a
+ * second hurts nobody; smaller chunks than the least would be mostly waiting. */
+#define CHUNK_FIRST    200000
+#define CHUNK_LEAST    10000
+#define CHUNK_MOST     2000000
+#define CHUNK_MS       1000
+#define CHUNK_STEP_MAX 4
+
+/* Below this an exact count takes no time to speak of. */
+#define COUNTED_ROWS 1000000
+
+/* ---- how many ---- */
+
+/* What the planner thinks, and how it says it: "Plan Rows": 1234. */
+static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
+    static const char word[] = "\"Plan Rows\":";
+    char *sql =
+        postgres_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s", p->column, p->from);
+    char *plan = postgres_value(p, sql, f), *at = plan ? strstr(plan, word) : NULL;
+    *out = at ? strtoull(at + strlen(word), NULL, 10) : 0;
+    free(sql);
+    free(plan);
+    return plan != NULL;
+}
+
+static bool count(struct postgres *p, struct failure *f) {
+    char *sql = postgres_text("SELECT count(*) FROM %s AS items", p->from);
+    char *value = postgres_value(p, sql, f);
+    if (value) p->source.count = strtoull(value, NULL, 10);
+    free(sql);
+    free(value);
+    return value != NULL;
+}
+
+static bool count_table(struct postgres *p, struct failure *f) {
+    if (!estimate(p, &p->source.count, f)) return false;
+    p->source.estimated = p->source.count >= COUNTED_ROWS;
+    return p->source.estimated ? true : count(p, f);
+}
+
+/* ---- COPY ---- */
+
+/* The statement that gives the rows, or those of the next chunk. */
+static char *copy_statement(const struct postgres *p) {
+    if (!p->column) return postgres_text("COPY %s TO STDOUT", p->from);
+    if (!p->by_key)
+        return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
+    char *last = p->row ? PQescapeLiteral(p->connection, p->row, p->length) : NULL;
+    char *where =
+        last ? postgres_text("WHERE %s > %s", p->column, last) : postgres_text("%s", "");
+    char *sql =
+        postgres_text("COPY (SELECT %s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
+                      p->column, p->from, where, p->column, p->chunk);
+    PQfreemem(last);
+    free(where);
+    return sql;
+}
+
+static bool has_one_column(PGresult *begun, struct failure *f) {
+    int columns = PQnfields(begun);
+    PQclear(begun);
+    return columns == 1 ? true
+                        : fail(f, EXIT_SOURCE,
+                               "the query gives %d columns: it must give one, "
+                               "the items",
+                               columns);
+}
+
+/* Without a sort a chunk takes its rows from the index, and costs what it gives. */
+static bool start_once(struct postgres *p, struct failure *f) {
+    if (p->copying && !postgres_connect(p, f))
+        return false; /* leaves another pass unread */
+    if (!postgres_begin_reading(p, p->by_key ? "SET LOCAL enable_sort = off" : "", f))
+        return false;
+    char *sql = copy_statement(p);
+    PGresult *begun = postgres_ask(p, sql, 0, NULL, f);
+    free(sql);
+    if (!begun || !has_one_column(begun, f)) return false;
+    p->copying = true;
+    p->chunk_rows = 0;
+    p->chunk_began = interrupt_clock();
+    return true;
+}
+
+static bool start(struct postgres *p, struct failure *f) {
+    bool started;
+    do
+        started = start_once(p, f);
+    while (!started && postgres_again(p, f));
+    return started;
+}
+
+static void adapt_chunk(struct postgres *p) {
+    int64_t took = interrupt_clock() - p->chunk_began;
+    uint64_t most = p->chunk * CHUNK_STEP_MAX;
+    uint64_t wanted = p->chunk * CHUNK_MS / (uint64_t)(took > 0 ? took : 1);
+    if (most > CHUNK_MOST) most = CHUNK_MOST;
+    p->chunk = wanted > most ? most : wanted < CHUNK_LEAST ? CHUNK_LEAST : wanted;
+}
+
+/* All rows of a COPY have come. True with *more: another has begun. */
+static bool finish(struct postgres *p, bool *more, struct failure *f) {
+    *more = false;
+    p->copying = false;
+    if (!postgres_wait(p, f)) return false;
+    PGresult *said = PQgetResult(p->connection);
+    if (PQresultStatus(said) != PGRES_COMMAND_OK) return postgres_fail(p, said, f);
+    PQclear(said);
+    while ((said = PQgetResult(p->connection)) != NULL)
+        PQclear(said);
+    bool last = p->chunk_rows < p->chunk;
+    if (!postgres_end_reading(p, f)) return false;
+    if (!p->by_key) return true;
+    if (last) return postgres_same_table(p, f);
+    adapt_chunk(p);
+    return *more = start(p, f);
+}
+
+static enum source_answer fail_null(struct postgres *p, struct failure *f) {
+    fail(f, EXIT_SOURCE,
+         "row %" PRIu64 " of %s is NULL, which is no item: leave such rows out "
+         "with --query 'SELECT ... WHERE ... IS NOT NULL'",
+         p->rows, p->source.name);
+    return SOURCE_FAILED;
+}
+
+/* A row ends with a newline. It stays until the next has come: a chunk may have to go on
+ * behind it. */
+static enum source_answer give(struct postgres *p, char *row, size_t length,
+                               struct source_item *out, struct failure *f) {
+    length--;
+    PQfreemem(p->row);
+    p->row = row;
+    p->rows++;
+    p->chunk_rows++;
+    p->give_up = 0;
+    if (copy_text_is_null(row, length)) return fail_null(p, f);
+    p->length = copy_text_decode(row, length);
+    *out = (struct source_item){row, p->length, p->rows};
+    return SOURCE_ITEM;
+}
+
+/* There are no more rows, or no more connection. */
+static enum source_answer go_on(struct postgres *p, bool ended, struct failure *f) {
+    bool more = false;
+    bool well =
+        ended ? finish(p, &more, f) : postgres_fail(p, PQgetResult(p->connection), f);
+    if (!well && p->by_key && postgres_again(p, f)) well = more = start(p, f);
+    if (!well) return SOURCE_FAILED;
+    return more ? SOURCE_EMPTY : SOURCE_END;
+}
+
+static enum source_answer next(struct source *s, struct source_item *out,
+                               struct failure *f) {
+    struct postgres *p = (struct postgres *)s;
+    char *row;
+    int length = PQgetCopyData(p->connection, &row, 1);
+    if (length > 0) return give(p, row, (size_t)length, out, f);
+    if (length == 0) return SOURCE_EMPTY;
+    return go_on(p, length == -1, f);
+}
+
+/* A connection that is lost here is noticed by the next PQgetCopyData(). */
+static bool receive(struct source *s, struct failure *f) {
     (void)f;
+    PQconsumeInput(((struct postgres *)s)->connection);
+    return true;
+}
+
+static int descriptor(const struct source *s) {
+    return PQsocket(((const struct postgres *)s)->connection);
+}
+
+static bool begin(struct source *s, struct failure *f) {
+    struct postgres *p = (struct postgres *)s;
+    PQfreemem(p->row);
+    p->row = NULL;
+    p->rows = 0;
+    p->chunk = CHUNK_FIRST;
+    return start(p, f);
+}
+
+/* ---- opening ---- */
+
+/* A semicolon at the end is a habit. The newline ends a comment. */
+static char *query_in_brackets(const char *query) {
+    size_t length = strlen(query);
+    while (length &&
+           (query[length - 1] == ';' || isspace((unsigned char)query[length - 1])))
+        length--;
+    return postgres_text("(%.*s\n)", (int)length, query);
+}
+
+static bool look_at_table(struct postgres *p, struct failure *f) {
+    snprintf(p->source.name, sizeof(p->source.name), "the table %s", p->settings->table);
+    return postgres_find_table(p, f) && count_table(p, f);
+}
+
+static bool look_at_query(struct postgres *p, struct failure *f) {
+    snprintf(p->source.name, sizeof(p->source.name), "the query");
+    p->from = query_in_brackets(p->settings->query);
+    return count(p, f);
+}
+
+static void close_all(struct source *s) {
+    struct postgres *p = (struct postgres *)s;
+    PQfreemem(p->row);
+    PQfinish(p->connection);
+    free(p->from);
+    PQfreemem(p->column);
+    free(p->table_id);
+    free(p);
+}
+
+static const struct source_kind kind = {.next = next,
+                                        .receive = receive,
+                                        .fd = descriptor,
+                                        .begin = begin,
+                                        .close = close_all,
+                                        .mark = postgres_mark,
+                                        .settled = postgres_settled};
+
+struct source *postgres_open(const struct settings *s, struct failure *f) {
+    struct postgres *p = fail_alloc(sizeof(*p));
+    p->source = (struct source){.kind = &kind, .repeats = true, .name = "PostgreSQL"};
+    p->settings = s;
+    if (postgres_connect(p, f) && postgres_begin_reading(p, "", f) &&
+        (s->table ? look_at_table(p, f) : look_at_query(p, f)) &&
+        postgres_end_reading(p, f))
+        return &p->source;
+    close_all(&p->source);
     return NULL;
 }

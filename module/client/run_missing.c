@@ -5,4 +5,4 @@
         (void)s;                                                                           \
         return fail(f, EXIT_REFUSED, #n);                                                  \
     }
-STUB(run_plan) STUB(run_list) STUB(run_watch) STUB(run_metrics) STUB(run_parts)
+STUB(run_watch) STUB(run_metrics)

@@ -14,7 +14,7 @@ struct texts {
     size_t n;
 };
 
-#define OPERANDS_MAX 4
+#define OPERANDS_MAX 64
 
 struct settings {
     const char *operands[OPERANDS_MAX];
@@ -61,6 +61,10 @@ struct settings {
 
     /* parts */
     const char *format;
+
+    /* help */
+    bool man;
+    const char *completion;
 };
 
 #endif

@@ -4,14 +4,20 @@
 
 /* What doesn't go together; NULL if all does. */
 static const char *contradiction(const struct settings *s) {
-    if (!s->from && !s->pg) return "where are the items? --from FILE or --pg CONNINFO says it";
+    if (!s->from && !s->pg)
+        return "where are the items? --from FILE or --pg CONNINFO says it";
     if (s->from && s->pg) return "--from and --pg are two sources: give one of them";
-    if (s->from && (s->query || s->table)) return "--query and --table want --pg, not --from";
+    if (s->from && (s->query || s->table))
+        return "--query and --table want --pg, not --from";
     if (s->from && s->standby) return "--standby is for --pg";
-    if (s->pg && (s->csv || s->null || s->header)) return "--csv, --header and --null are for --from";
-    if (s->pg && s->query && s->table) return "--query and --table are two sources: give one";
-    if (s->pg && !s->query && !s->table) return "--pg wants --table TABLE or --query SQL, too";
-    if (s->csv && s->null) return "a CSV file's rows end with newlines: --null is for lines";
+    if (s->pg && (s->csv || s->null || s->header))
+        return "--csv, --header and --null are for --from";
+    if (s->pg && s->query && s->table)
+        return "--query and --table are two sources: give one";
+    if (s->pg && !s->query && !s->table)
+        return "--pg wants --table TABLE or --query SQL, too";
+    if (s->csv && s->null)
+        return "a CSV file's rows end with newlines: --null is for lines";
     if (s->header && !s->csv) return "--header is for --csv";
     return NULL;
 }

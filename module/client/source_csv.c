@@ -92,15 +92,20 @@ static enum step step(struct source_csv *s) {
         s->place = s->file.buffer[s->file.at] == '"' ? QUOTED : PLAIN;
         s->file.at += s->place == QUOTED;
         return ON;
-    case PLAIN: return step_plain(s);
-    case QUOTED: return step_quoted(s);
-    case AFTER_QUOTE: return step_after_quote(s);
-    case AFTER_CR: return s->file.buffer[s->file.at++] == '\n' ? ROW : BROKEN;
+    case PLAIN:
+        return step_plain(s);
+    case QUOTED:
+        return step_quoted(s);
+    case AFTER_QUOTE:
+        return step_after_quote(s);
+    case AFTER_CR:
+        return s->file.buffer[s->file.at++] == '\n' ? ROW : BROKEN;
     }
     return BROKEN;
 }
 
-static enum source_answer fail_row(struct source_csv *s, struct failure *f, const char *why) {
+static enum source_answer fail_row(struct source_csv *s, struct failure *f,
+                                   const char *why) {
     fail(f, EXIT_SOURCE, "row %llu of %s %s", (unsigned long long)s->file.row + 1,
          s->file.source.name, why);
     return SOURCE_FAILED;
@@ -140,13 +145,15 @@ static enum source_answer next_row(struct source_csv *s, struct source_item *out
     if (did == ROW) return end_row(s, out, f);
     if (did == BROKEN)
         return fail_row(s, f,
-                        s->place == QUOTED ? "has a quote that isn't closed"
-                                           : "has a quote where none may be: in CSV, a value "
-                                             "with quotes stands in quotes, its own doubled");
+                        s->place == QUOTED
+                            ? "has a quote that isn't closed"
+                            : "has a quote where none may be: in CSV, a value "
+                              "with quotes stands in quotes, its own doubled");
     return file->ended ? source_file_end(file, f) : SOURCE_EMPTY;
 }
 
-static enum source_answer next(struct source *base, struct source_item *out, struct failure *f) {
+static enum source_answer next(struct source *base, struct source_item *out,
+                               struct failure *f) {
     struct source_csv *s = (struct source_csv *)base;
     if (!source_file_begun(&s->file)) return SOURCE_EMPTY;
     enum source_answer answer = next_row(s, out, f);
@@ -174,7 +181,8 @@ struct source *source_csv_open(const struct settings *settings, struct failure *
     s->file.fd = -1;
     s->header = settings->header;
     if (!numbers_count(settings->csv, &s->wanted) || s->wanted == 0)
-        fail(f, EXIT_USAGE, "--csv wants a column's number, from 1, not '%s'", settings->csv);
+        fail(f, EXIT_USAGE, "--csv wants a column's number, from 1, not '%s'",
+             settings->csv);
     else if (source_file_open(&s->file, settings, f) && source_file_count(&s->file, f))
         return &s->file.source;
     source_file_close(&s->file.source);

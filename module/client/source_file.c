@@ -14,9 +14,12 @@
 
 static bool fail_open(const char *name, struct failure *f) {
     switch (errno) {
-    case ENOENT: return fail(f, EXIT_SOURCE, "there is no file %s", name);
-    case EACCES: return fail(f, EXIT_SOURCE, "this user may not read %s", name);
-    case EINTR: return interrupt_fail(f);
+    case ENOENT:
+        return fail(f, EXIT_SOURCE, "there is no file %s", name);
+    case EACCES:
+        return fail(f, EXIT_SOURCE, "this user may not read %s", name);
+    case EINTR:
+        return interrupt_fail(f);
     }
     return fail(f, EXIT_SOURCE, "can't open %s: %s", name, strerror(errno));
 }
@@ -25,7 +28,8 @@ static bool is_input(const char *from) {
     return strcmp(from, "-") == 0;
 }
 
-bool source_file_open(struct source_file *file, const struct settings *s, struct failure *f) {
+bool source_file_open(struct source_file *file, const struct settings *s,
+                      struct failure *f) {
     const char *name = is_input(s->from) ? "the standard input" : s->from;
     snprintf(file->source.name, sizeof(file->source.name), "%s", name);
     file->fd = is_input(s->from) ? dup(STDIN_FILENO) : open(s->from, O_RDONLY | O_CLOEXEC);
@@ -103,7 +107,8 @@ enum source_answer source_file_end(struct source_file *file, struct failure *f) 
     if (fstat(file->fd, &at_end) == 0 && at_end.st_size == file->opened.st_size &&
         is->tv_sec == was->tv_sec && is->tv_nsec == was->tv_nsec)
         return SOURCE_END;
-    fail(f, EXIT_SOURCE, "%s was changed while it was read: give a file that stays as it is",
+    fail(f, EXIT_SOURCE,
+         "%s was changed while it was read: give a file that stays as it is",
          file->source.name);
     return SOURCE_FAILED;
 }

@@ -31,7 +31,8 @@ struct source_file {
 };
 
 /* Opens --from and fills `file`, all but its kind. */
-bool source_file_open(struct source_file *file, const struct settings *s, struct failure *f);
+bool source_file_open(struct source_file *file, const struct settings *s,
+                      struct failure *f);
 
 /* Goes through the whole source once, for its count; nothing for a pipe. */
 bool source_file_count(struct source_file *file, struct failure *f);

@@ -30,7 +30,8 @@ static enum source_answer next_of_rest(struct source_lines *s, struct source_ite
     return file->ended ? source_file_end(file, f) : SOURCE_EMPTY;
 }
 
-static enum source_answer next(struct source *base, struct source_item *out, struct failure *f) {
+static enum source_answer next(struct source *base, struct source_item *out,
+                               struct failure *f) {
     struct source_lines *s = (struct source_lines *)base;
     struct source_file *file = &s->file;
     if (!source_file_begun(file)) return SOURCE_EMPTY;

@@ -2,12 +2,10 @@
 /* split.c - see split.h. */
 #include "split.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "fail.h"
 
 static unsigned crc16(const char *bytes, size_t length) {
     unsigned crc = 0;
@@ -47,6 +45,12 @@ static uint32_t crc32_of(const unsigned char *bytes, size_t length) {
     return ~crc;
 }
 
+bool split_allowed(uint64_t parts, struct failure *f) {
+    if (parts >= 1 && parts <= SPLIT_PARTS_MAX) return true;
+    return fail(f, EXIT_USAGE, "a filter has 1 to %u parts, not %llu", SPLIT_PARTS_MAX,
+                (unsigned long long)parts);
+}
+
 uint32_t split_part(const void *item, size_t length, uint32_t parts) {
     return parts == 1 ? 0 : crc32_of(item, length) % parts;
 }
@@ -67,4 +71,9 @@ uint32_t *split_tags(uint32_t parts) {
     }
     free(has);
     return tags;
+}
+
+uint64_t split_capacity(uint64_t items, uint32_t parts) {
+    double mean = (double)items / parts;
+    return parts == 1 ? items : (uint64_t)ceil(mean + 4 * sqrt(mean));
 }

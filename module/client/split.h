@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fail.h"
+
 #define SPLIT_SLOTS     16384u
 #define SPLIT_PARTS_MAX SPLIT_SLOTS
 
@@ -26,10 +28,16 @@
  * next }, unless that is empty; CRC-16 (XMODEM) mod 16384. */
 unsigned split_slot(const char *key, size_t length);
 
-/* 1 <= parts <= SPLIT_PARTS_MAX for all that follow. */
+/* False, with a sentence, unless 1 <= parts <= SPLIT_PARTS_MAX, as for all that follow. */
+bool split_allowed(uint64_t parts, struct failure *f);
+
 uint32_t split_part(const void *item, size_t length, uint32_t parts);
 
 /* The tags of all parts, as numbers; free() them. */
 uint32_t *split_tags(uint32_t parts);
+
+/* How many items each part should be made for, so that the fullest one has room, too: the
+ * mean, and four standard deviations. */
+uint64_t split_capacity(uint64_t items, uint32_t parts);
 
 #endif

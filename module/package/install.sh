@@ -7,14 +7,14 @@
 #     DESTDIR= PREFIX=/usr module/package/install.sh install program FILE RUNS
 #
 # FILE is installed; RUNS is the same program as it runs here, and prints manual page and
-# completions. With `uninstall` in place of `install`, what would be installed is removed.
+# completions. `uninstall` in place of `install` wants neither, and removes what would be there.
 # No server's configuration is changed: the lines it needs are printed. Debian's units let a
 # server execute what is in /usr/lib only; for another PREFIX there are drop-ins.
 set -eu
 umask 022
 cd "$(dirname "$0")/../.."
 
-action=$1 part=$2 file=$3
+action=$1 part=$2 file=${3-/dev/null}
 DESTDIR=${DESTDIR-}
 modules=$PREFIX/lib/redis/modules
 share=$PREFIX/share
@@ -57,10 +57,12 @@ module() {
 }
 
 program() {
+    zsh=site-functions
+    [ "$PREFIX" != /usr ] || zsh=vendor-completions
     place 755 "$PREFIX/bin/bulwark" <"$file"
     printed "$share/man/man1/bulwark.1" --man
     printed "$share/bash-completion/completions/bulwark" --completion bash
-    printed "$share/zsh/vendor-completions/_bulwark" --completion zsh
+    printed "$share/zsh/$zsh/_bulwark" --completion zsh
     printed "$share/fish/vendor_completions.d/bulwark.fish" --completion fish
     for extra in python/bulwark.py node/bulwark.mjs prometheus/alerts.yml grafana/dashboard.json; do
         [ ! -f "module/client/$extra" ] ||
@@ -100,7 +102,7 @@ say_what_is_missing() {
 
 case $action:$part in
 install:module) module; say_how_to_load ;;
-install:program) runs=$4; program; say_what_is_missing ;;
+install:program) runs=$PWD/$4; program; say_what_is_missing ;;
 uninstall:module) module ;;
 uninstall:program) program ;;
 *) echo "usage: install.sh install | uninstall module | program FILE [RUNS]" >&2; exit 2 ;;

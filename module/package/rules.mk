@@ -23,8 +23,8 @@ install-program: $(PROGRAM) $(installed)
 	$(installer) install program $(installed) $(PROGRAM)
 
 uninstall:
-	$(installer) uninstall module -
-	$(installer) uninstall program -
+	$(installer) uninstall module
+	$(installer) uninstall program
 
 # Built anew, with what Debian asks of its own.
 deb:

@@ -53,8 +53,7 @@ while read -r step words; do
     case $step in
     '' | FROM | VOLUME | EXPOSE | STOPSIGNAL) ;;
     ARG) case " $arguments" in *" ${words%%=*}="*) ;; *) arguments="$arguments $words" ;; esac ;;
-    # shellcheck disable=SC2086
-    COPY) copy $words ;;
+    COPY) eval copy "$words" ;;
     RUN) inside sh -c "$words" </dev/null ;;
     USER) user=$words ;;
     ENTRYPOINT) entrypoint=$(echo "$words" | tr -d '[]",') ;;
@@ -64,11 +63,11 @@ done <"$root.steps"
 
 # The server answers by a socket, as its user, and shields.
 # shellcheck disable=SC2016
-inside sh -euc 'user=$1; shift
-    setpriv --reuid="$user" --regid="$user" --init-groups "$@" --port 0 --unixsocket /data/s &
+inside sh -euc 'user=$1
+    setpriv --reuid="$user" --regid="$user" --init-groups $2 --port 0 --unixsocket /data/s &
     cli="$(ls /usr/bin/redis-cli /usr/bin/valkey-cli 2>/dev/null | head -n 1) -s /data/s"
     for _ in 1 2 3 4 5 6 7 8 9 10; do $cli PING && break; sleep 0.5; done
     $cli BF.RESERVE users 0.001 1000 READY
     test "$($cli BF.CHECK users bob)" = absent
     test "$(stat -c %U /data/s)" = "$user"
-    ! command -v gcc' sh "$user" $entrypoint
+    ! command -v gcc' sh "$user" "$entrypoint"

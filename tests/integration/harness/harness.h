@@ -12,6 +12,7 @@
  *     proxy.h    a line between replica and master that can be bad
  *     disk.h     a disk that hangs, a power cut
  *     product.h  which server this is; needs(700, "functions")
+ *     program.h  runs ./bulwark
  *
  * workspace.h, below them, sees to it that nothing outlives the test program.
  *
@@ -28,6 +29,7 @@
  *
  *     SERVER          the server to test on         (redis-server, from PATH)
  *     MODULE          the module                    (./bulwark.so)
+ *     PROGRAM         the program                   (./bulwark)
  *     SERVER_PRELOAD  LD_PRELOAD of the servers: a sanitizer's runtime. What a test
  *                     preloads (tests/preload/, built beside this program) comes after it
  *     PATIENCE=n      time limits times n: for valgrind
@@ -42,6 +44,7 @@
 #include "disk.h"
 #include "dump.h"
 #include "product.h"
+#include "program.h"
 #include "proxy.h"
 #include "refusal.h"
 #include "render.h"

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cost.c - see cost.h. */
+#include "cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Nobody looks at the bits of these chains. */
+static unsigned char *no_bits(uint64_t bytes) {
+    static unsigned char place;
+    (void)bytes;
+    return &place;
+}
+
+static void give_no_bits(unsigned char *array, uint64_t bytes) {
+    (void)array;
+    (void)bytes;
+}
+
+static const struct bloom_memory without_bits = {
+    .take = malloc, .give = free, .take_zeros = no_bits, .give_array = give_no_bits};
+
+/* A secret says nothing about sizes. */
+static enum bloom_status make(const struct cost_wish *wish, struct chain **c) {
+    struct chain_spec spec = {
+        .kind = wish->kind,
+        .error = wish->error,
+        .expansion = wish->expansion,
+        .asked_expansion = wish->expansion,
+    };
+    wish->kind->complete(&spec);
+    return chain_new(&spec, &without_bits, c);
+}
+
+static enum bloom_status grow(struct chain *c, uint64_t capacity, uint64_t items) {
+    enum bloom_status status = BLOOM_OK;
+    while (status >= 0 &&
+           (c->nlayers == 0 || (c->expansion && chain_capacity(c) < items))) {
+        struct layer plan;
+        status = chain_plan(c, capacity, &plan);
+        if (status >= 0) status = chain_grow(c, &plan);
+    }
+    return status;
+}
+
+static double layer_error(const struct kind *kind, const struct layer *layer,
+                          uint64_t items) {
+    struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
+    return kind == &kind_lines ? sizing_error(&g, items) : layer->error;
+}
+
+/* All layers but the last are full. */
+static struct cost sum_up(const struct chain *c, uint64_t items) {
+    struct cost cost = {.items = items, .layers = c->nlayers, .bytes = chain_bytes(c)};
+    for (uint32_t i = 0; i < c->nlayers; i++) {
+        const struct layer *layer = &c->layers[i];
+        uint64_t inside = i + 1 < c->nlayers ? layer->capacity : items;
+        cost.lookups += layer->probes;
+        cost.error += layer_error(c->kind, layer, inside);
+        items -= inside;
+    }
+    return cost;
+}
+
+struct cost cost_with(const struct cost_wish *wish, uint64_t items) {
+    struct chain *c;
+    struct cost cost = {.status = make(wish, &c)};
+    if (!c) return cost;
+    cost.status = grow(c, wish->capacity, items);
+    if (cost.status >= 0) cost = sum_up(c, items);
+    chain_free(c);
+    return cost;
+}
+
+struct cost cost_full(const struct cost_wish *wish) {
+    return cost_with(wish, wish->capacity);
+}
+
+double cost_bits_per_item(const struct cost *cost) {
+    return 8 * (double)cost->bytes / (double)cost->items;
+}
+
+double cost_textbook_bits(double error) {
+    return -log2(error) / log(2);
+}
+
+const char *cost_refusal(enum bloom_status status) {
+    switch (status) {
+    case BLOOM_RATE_TOO_SMALL:
+        return "64 bits of hash can't keep that rate for so many items";
+    case BLOOM_BAD_ERROR_RATE:
+        return "an error rate lies between 0 and 1";
+    case BLOOM_BAD_CAPACITY:
+        return "a filter is made for 1 to 1099511627776 items";
+    case BLOOM_TOO_BIG:
+        return "it is larger than any filter can be";
+    case BLOOM_NO_MEMORY:
+        return "this machine has no memory left";
+    default:
+        return "the core library refuses it";
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.h - what `bulwark plan` says, before it is text or JSON. */
+#ifndef CLIENT_PLAN_H
+#define CLIENT_PLAN_H
+
+#include <stdio.h>
+
+#include "cost.h"
+
+#define PLAN_RATES 6
+#define PLAN_SIZES 3
+
+struct plan {
+    uint64_t items;
+    double error;
+    const char *items_text, *error_text; /* as they were written */
+
+    struct cost grows, fixed; /* the native kind, that may grow, and that may not */
+    struct cost kinds[KINDS]; /* each kind that may grow; the native one is among them */
+
+    struct {
+        double error;
+        struct cost cost;
+    } rates[PLAN_RATES];
+
+    /* More items came: in the filter that has grown, in the one that may not, and in one
+     * that was made for so many. */
+    struct {
+        uint64_t items;
+        struct cost grown, over, right;
+    } sizes[PLAN_SIZES];
+
+    uint32_t parts;         /* 0: one key */
+    uint64_t part_capacity; /* what each is made for */
+    struct cost part;       /* each, full */
+};
+
+void plan_write(const struct plan *p, FILE *out);      /* plan_write.c */
+void plan_write_json(const struct plan *p, FILE *out); /* plan_json.c */
+
+#endif

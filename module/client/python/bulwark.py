@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bulwark.py - reads and writes through a filter that keeps away what does not exist.
+
+For redis-py and valkey-py, on one server, behind a Sentinel, or in a cluster. Copy this file;
+it imports nothing that is not Python's own.
+
+    shield = Shield(redis.Redis(), "users", "user", item=int)
+    row = shield.read(id, database.find)                      # None: there is none
+    shield.write(id, lambda id: database.insert(id, row))     # or NotCommitted is raised
+
+read asks cache and filter in one round trip (BF.GUARD). Only the filter's `absent` and the
+cache's sentinel turn a request away. `maybe` asks the database; so does whatever goes wrong,
+through a limiter, as `unknown`. write adds, commits, adds again.
+
+It doesn't fill filters (`bulwark fill` does), retry, or cache what the database can't find
+for longer than nothing_ttl. A Shield may be used by any number of threads, and by processes
+that were forked later. The manual: shield.md, clients.md.
+"""
+import binascii
+import collections
+import contextlib
+import copy
+import inspect
+import json
+import logging
+import random
+import threading
+import time
+import zlib
+
+SLOTS = 16384
+
+Place = collections.namedtuple("Place", "id filter key item")
+Place.__doc__ = "Where an item is: its canonical id; filter, cache key and item in bytes."
+
+
+class NotCommitted(Exception):
+    """The filter couldn't be told of the item, so nothing was committed."""
+
+
+class Busy(Exception):
+    """Too many questions whose answer is unknown wait for the database: try again later."""
+
+
+def as_is(id):
+    """For ids that have one spelling only: bytes, text, whole numbers."""
+    return id
+
+
+class Shield:
+    """A database behind a filter and a cache.
+
+    client         redis.Redis, valkey.Valkey, or their cluster clients, with any settings
+    filter         the filter's name; with parts, the part of it before `:{tag}`
+    cache          cache keys are `cache:item`; with parts, `cache:{tag}:item`
+    item           makes an id canonical: returns text, bytes or a whole number, or raises
+                   ValueError, which means that no such row can exist
+    parts          how many filters the items are divided among: `bulwark parts N`
+    encode, decode a row to text or bytes, and back from bytes
+    ttl            seconds that a row stays in the cache
+    nothing        the sentinel: the cached value that means "there is none"
+    nothing_ttl    seconds that it stays there; 0: there are no sentinels
+    timeout        seconds that a read waits for the server, at each step
+    write_timeout  the same for a write
+    limit          how many questions that are unknown the database gets at a time
+    patience       seconds that another one waits, before Busy is raised
+    replicas       how many must have an item before it is committed (WAIT)
+    aof            the same for files: (here, on replicas) (WAITAOF)
+    sample         which share of `absent` is asked of the database all the same
+    on_wrong       called with the id and the row if the database had one
+    """
+
+    def __init__(self, client, filter, cache, *, item=as_is, parts=1,
+                 encode=json.dumps, decode=json.loads,
+                 ttl=60, nothing="-", nothing_ttl=3, timeout=0.25, write_timeout=5,
+                 limit=20, patience=5, replicas=0, aof=(0, 0),
+                 sample=0, on_wrong=None):
+        self.counts = collections.Counter(
+            dict.fromkeys(("hit", "absent", "maybe", "unknown", "invalid", "error", "wrong"), 0))
+        self._names = _Names(filter, cache, parts)
+        self._item, self._encode, self._decode = item, encode, decode
+        self._ttl, self._nothing, self._nothing_ttl = ttl, _bytes(nothing), nothing_ttl
+        self._room, self._patience = threading.BoundedSemaphore(limit), patience
+        self._waits = list(_waits(replicas, aof, write_timeout))
+        self._sample, self._on_wrong = sample, on_wrong
+        self._readers, self._writers = _Servers(client, timeout), _Servers(client, write_timeout)
+        self._lock, self._said = threading.Lock(), 0
+        if self._readers.cluster and not self._names.together():
+            raise ValueError("in a cluster give parts, or names with one {tag}: "
+                             "filter and cached value have to be in one slot")
+
+    def place(self, id):
+        """For programs that fill or look: the names and bytes that read and write use."""
+        id = self._item(id)
+        return Place(id, *self._names.of(_bytes(id)))
+
+    def read(self, id, load):
+        """The row, from the cache or from load(canonical id), which returns None if there is
+        none. What comes from the cache is decode(encode(row))."""
+        try:
+            place = self.place(id)
+        except ValueError:
+            self._count("invalid")
+            return None
+        word, row = self._ask(place)
+        self._count("unknown" if word == "error" else word)
+        if word == "hit":
+            return row
+        if word == "absent":
+            return self._look_again(place, load)
+        with contextlib.nullcontext() if word == "maybe" else self._limited(self._patience):
+            row = load(place.id)
+        if word != "error":
+            self._remember(place, row)
+        return row
+
+    def write(self, id, commit):
+        """commit(canonical id) commits the row and returns it for the cache, or None: then
+        what is cached is deleted. If it raises, the row may exist all the same, so the
+        rest is done. ValueError: the id isn't canonical. Returns what commit does."""
+        place, row = self.place(id), None
+        try:
+            _check(self._writers.talk(place.filter, _add(place), *self._waits), self._waits)
+        except Exception as error:
+            raise NotCommitted(f"{place.item} isn't in {place.filter}, "
+                               f"so nothing was committed: {error}") from error
+        try:
+            row = commit(place.id)
+        finally:
+            self._add_again(place, row)
+        return row
+
+    def forget(self, id):
+        """Deletes what is cached, after a row was deleted or changed elsewhere."""
+        place = self.place(id)
+        _check(self._writers.talk(place.key, (b"DEL", place.key)))
+
+    def _ask(self, place):
+        """hit and the row, or absent, maybe, unknown; error: no good answer came."""
+        try:
+            word, value = self._readers.call(place.filter, b"BF.GUARD", *place[1:])
+            if word in (b"absent", b"maybe", b"unknown"):
+                return word.decode(), None
+            if word != b"hit":
+                raise ValueError(f"an odd reply: {word!r}")
+            if value == self._nothing:
+                return "hit", None
+            row = self._decode(value)
+            if row is None:
+                raise ValueError("a cached value that isn't the sentinel means None")
+            return "hit", row
+        except Exception as error:
+            self._failed(f"can't read {place.key}", error)
+            return "error", None
+
+    def _look_again(self, place, load):
+        """Now and then the database is asked although the filter says `absent`."""
+        if random.random() >= self._sample:
+            return None
+        try:
+            with self._limited(0):
+                row = load(place.id)
+        except Exception as error:
+            self._failed(f"can't check {place.key}", error)
+            return None
+        if row is not None:
+            self._doubt(place, row)
+        return row
+
+    def _doubt(self, place, row):
+        """A row that came in between is no mistake: the filter then says something else."""
+        if self._ask(place)[0] == "absent":
+            self._count("wrong")
+            logging.getLogger(__name__).error(
+                "%r is absent from %r, but the database has it", place.item, place.filter)
+            if self._on_wrong:
+                self._on_wrong(place.id, row)
+
+    def _remember(self, place, row):
+        """NX: a value that a writer has put there is newer."""
+        try:
+            if value := self._cached(row):
+                self._readers.call(place.key, b"SET", place.key, *value, b"NX")
+        except Exception as error:
+            self._failed(f"can't cache {place.key}", error)
+
+    def _add_again(self, place, row):
+        """For a rebuild that began between the first add and the commit."""
+        value = None
+        try:
+            value = self._cached(row) if row is not None else None
+        except Exception as error:
+            self._failed(f"can't encode {place.key}", error)
+        cache = (b"SET", place.key, *value) if value else (b"DEL", place.key)
+        try:
+            _check(self._writers.talk(place.filter, _add(place), cache))
+        except Exception as error:
+            self._failed(f"after the commit of {place.key}", error, always=True)
+
+    def _cached(self, row):
+        """The end of a SET; None: not to be cached. No row equals the sentinel."""
+        if row is None:
+            value, seconds = self._nothing, self._nothing_ttl
+        else:
+            value, seconds = _bytes(self._encode(row)), self._ttl
+            if value == self._nothing:
+                return None
+        return (value, b"PX", int(seconds * 1000)) if seconds else None
+
+    @contextlib.contextmanager
+    def _limited(self, patience):
+        if not self._room.acquire(timeout=patience):
+            raise Busy(f"no answer from {self._names.filter}, and the database has enough to do")
+        try:
+            yield
+        finally:
+            self._room.release()
+
+    def _count(self, what):
+        with self._lock:
+            self.counts[what] += 1
+
+    def _failed(self, what, error, always=False):
+        """Counts it; logs it at most once a second, unless each one matters."""
+        self._count("error")
+        now = time.monotonic()
+        if always or now - self._said >= 1:
+            self._said = now
+            logging.getLogger(__name__).warning("%s: %s: %s", what, type(error).__name__, error)
+
+
+class _Names:
+    """Which filter and which cache key an item has."""
+
+    def __init__(self, filter, cache, parts):
+        if parts > 1 and "{" in filter + cache:
+            raise ValueError("with parts the names can't have a { of their own")
+        self.filter, self.cache, self.parts = filter, cache, parts
+        self.tags = [f"{{{tag}}}" for tag in parts_tags(parts)]
+
+    def of(self, item):
+        if self.parts == 1:
+            return self.filter.encode(), f"{self.cache}:".encode() + item, item
+        tag = self.tags[zlib.crc32(item) % self.parts]
+        return (f"{self.filter}:{tag}".encode(), f"{self.cache}:{tag}:".encode() + item, item)
+
+    def together(self):
+        """Are a filter and its cache keys in one slot, whatever the item?"""
+        filter, key, _ = self.of(b"1")
+        return self.parts > 1 or slot(filter) == slot(key) == slot(self.of(b"2")[1])
+
+
+class _Servers:
+    """The client's servers, by connections of our own: with time-outs, without retries,
+    and with replies in bytes, whatever the client is set to."""
+
+    def __init__(self, client, timeout):
+        if inspect.iscoroutinefunction(client.execute_command):
+            raise TypeError("an asyncio client: see clients.md")
+        self.cluster = client if hasattr(client, "get_node_from_key") else None
+        self._client, self._timeout, self._ours = client, timeout, {}
+        self._looking, self._looked = None, 0
+
+    def call(self, key, *words):
+        """The reply of the server that has the key; raises errors."""
+        try:
+            return self._server(key).execute_command(*words)
+        except Exception:
+            self._look_around()
+            raise
+
+    def talk(self, key, *commands):
+        """The replies to commands that went through one connection, errors among them."""
+        try:
+            replies = _pipeline(self._server(key), commands)
+            redirection = next(filter(_redirects, replies), None)
+            if not redirection:
+                return replies
+            return self._follow(redirection, key, commands)
+        except Exception:
+            self._look_around()
+            raise
+
+    def _follow(self, redirection, key, commands):
+        """Once: a slot that has moved, or is moving."""
+        if type(redirection).__name__ == "AskError":
+            node = self.cluster.get_node(redirection.host, redirection.port)
+            return _pipeline(self._node(node), ((b"ASKING",), *commands))[1:]
+        self.cluster.nodes_manager.initialize()
+        return _pipeline(self._server(key), commands)
+
+    def _server(self, key):
+        if self.cluster:
+            return self._node(self.cluster.get_node_from_key(key))
+        return self._like("", self._client)
+
+    def _node(self, node):
+        return self._like(node.name, self.cluster.get_redis_connection(node))
+
+    def _like(self, name, client):
+        if name not in self._ours:
+            self._ours[name] = _with_timeout(client, self._timeout)
+        return self._ours[name]
+
+    def _look_around(self):
+        """After an error, reads the cluster's slots anew, beside the requests."""
+        if not self.cluster or time.monotonic() < self._looked + 1:
+            return
+        if self._looking and self._looking.is_alive():
+            return
+        self._looked = time.monotonic()
+        self._looking = threading.Thread(target=self._look, daemon=True)
+        self._looking.start()
+
+    def _look(self):
+        with contextlib.suppress(Exception):
+            self.cluster.nodes_manager.initialize()
+
+
+def _with_timeout(client, seconds):
+    """A client of the same kind and to the same server, with a pool of its own."""
+    pool = copy.copy(client.connection_pool)
+    pool.connection_kwargs = {
+        **pool.connection_kwargs, "decode_responses": False, "socket_timeout": seconds,
+        "retry": None, "retry_on_error": [], "retry_on_timeout": False}
+    if "path" not in pool.connection_kwargs:
+        pool.connection_kwargs["socket_connect_timeout"] = seconds
+    if hasattr(pool, "timeout"):  # how long a BlockingConnectionPool waits for a connection
+        pool.timeout = seconds
+    pool.reset()
+    kind = next(c for c in type(client).__mro__ if c.__module__ in ("redis.client", "valkey.client"))
+    return kind(connection_pool=pool)
+
+
+def _pipeline(server, commands):
+    pipe = server.pipeline(transaction=False)
+    for words in commands:
+        pipe.execute_command(*words)
+    return pipe.execute(raise_on_error=False)
+
+
+def _redirects(reply):
+    return type(reply).__name__ in ("MovedError", "AskError")
+
+
+def _add(place):
+    """NOCREATE: a lost filter is an error, and not made anew without its items."""
+    return (b"BF.INSERT", place.filter, b"NOCREATE", b"ITEMS", place.item)
+
+
+def _waits(replicas, aof, seconds):
+    """Commands, and how many must have the item. The server gives up before we do."""
+    milliseconds = int(seconds * 800)
+    if replicas:
+        yield (b"WAIT", replicas, milliseconds)
+    if any(aof):
+        yield (b"WAITAOF", *aof, milliseconds)
+
+
+def _check(replies, waits=()):
+    """Raises an error among the replies, inside of arrays too, and what came too short."""
+    for reply in replies:
+        for part in reply if isinstance(reply, list) else [reply]:
+            if isinstance(part, Exception):
+                raise part
+    for (name, *wanted, _), got in zip(waits, replies[1:]):
+        got = got if isinstance(got, list) else [got]
+        if any(g < w for g, w in zip(got, wanted)):
+            raise RuntimeError(f"{name.decode()} {wanted}: only {got} have it")
+
+
+def _bytes(value):
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return b"%d" % value
+    raise TypeError(f"text, bytes or a whole number, not {type(value).__name__}")
+
+
+def slot(key):
+    """A key's slot in a cluster: of what stands between the first { and the next }."""
+    before, brace, rest = key.partition(b"{")
+    tag, end, _ = rest.partition(b"}")
+    return binascii.crc_hqx(tag if brace and end and tag else key, 0) % SLOTS
+
+
+def parts_tags(parts):
+    """The tag of part k is the smallest number whose slot lies in the k-th of so many equal
+    ranges of slots: the parts lie evenly on any number of nodes."""
+    if not 1 <= parts <= SLOTS:
+        raise ValueError(f"parts: 1 to {SLOTS}")
+    tags, number = {}, 0
+    while len(tags) < parts:
+        tags.setdefault(slot(b"%d" % number) * parts // SLOTS, number)
+        number += 1
+    return [tags[part] for part in range(parts)]

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show.c - a survey for people: see show.h. */
+#include "show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "table.h"
+#include "text.h"
+
+char *show_name(const struct survey_filter *f) {
+    return text_shown(f->key.text, f->key.length);
+}
+
+const char *show_state(char *out, const struct survey_filter *f) {
+    int n = snprintf(out, SHOW_TEXT, "%s", survey_state_names[f->state]);
+    if (f->in_state < f->parts)
+        snprintf(out + n, SHOW_TEXT - (size_t)n, " %zu/%zu", f->in_state, f->parts);
+    return out;
+}
+
+const char *show_causes(char *out, const struct survey_filter *f) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < SURVEY_CAUSES; i++)
+        if (f->unknown_by >> i & 1)
+            n += (size_t)snprintf(out + n, SHOW_TEXT - n, "%s%s", n ? ", " : "",
+                                  survey_cause_names[i]);
+    return out;
+}
+
+/* Two digits that count are enough to compare it with what was asked for. */
+const char *show_rate(char *out, double rate) {
+    if (isnan(rate))
+        snprintf(out, SHOW_TEXT, "-");
+    else if (rate > 0 && rate < 1e-12)
+        snprintf(out, SHOW_TEXT, "<1e-12");
+    else
+        snprintf(out, SHOW_TEXT, "%.2g", rate);
+    return out;
+}
+
+const char *show_share(char *out, double share) {
+    if (isnan(share))
+        snprintf(out, SHOW_TEXT, "-");
+    else
+        snprintf(out, SHOW_TEXT, share < 0.0995 && share > 0 ? "%.1f%%" : "%.0f%%",
+                 100 * share);
+    return out;
+}
+
+/* ---- nodes ---- */
+
+static void add_memory(struct table *t, const struct survey_node *n) {
+    char used[NUMBERS_TEXT], limit[NUMBERS_TEXT];
+    numbers_show_bytes(used, n->memory);
+    if (!n->memory)
+        table_cell(t, "%s", "");
+    else if (n->memory_limit)
+        table_cell(t, "%s of %s", used, numbers_show_bytes(limit, n->memory_limit));
+    else
+        table_cell(t, "%s", used);
+}
+
+static void add_node(struct table *t, const struct survey_node *n) {
+    char bytes[NUMBERS_TEXT];
+    table_cell(t, "%s", n->name);
+    table_cell(t, "%s %s", n->up ? n->product : "away", n->up ? n->version : "");
+    table_cell(t, "%s", n->up ? n->bulwark : "");
+    table_cell(t, "%s", n->up ? n->role : "");
+    add_memory(t, n);
+    if (n->nnumbers) {
+        table_cell(t, "%llu", (unsigned long long)survey_count(n, "bf_filters"));
+        table_cell(t, "%s", numbers_show_bytes(bytes, survey_count(n, "bf_bytes")));
+    } else {
+        table_cell(t, "%s", "");
+        table_cell(t, "%s", "");
+    }
+}
+
+void show_nodes(const struct survey *v, FILE *out, size_t width) {
+    struct table *t = table_new("llllrrr", "SERVER", "PRODUCT", "BULWARK", "ROLE", "MEMORY",
+                                "FILTERS", "THEIR SIZE");
+    for (size_t i = 0; i < v->nnodes; i++)
+        add_node(t, &v->node[i]);
+    table_print(t, out, width);
+}
+
+/* ---- filters ---- */
+
+static void add_rebuild(struct table *t, const struct survey_filter *f) {
+    char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
+    if (!f->rebuilding)
+        table_cell(t, "%s", "");
+    else
+        table_cell(t, "%s in %s%s", numbers_show_count(items, f->rebuild_received),
+                   numbers_show_time(age, f->rebuild_age * 1000),
+                   f->interrupted ? ", interrupted" : "");
+}
+
+static void add_missing(struct table *t, const char *name) {
+    table_cell(t, "%s", name);
+    table_cell(t, "%s", "missing");
+    table_cell(t, "%s", "missing");
+    for (size_t i = 0; i < 8; i++)
+        table_cell(t, "%s", "");
+}
+
+static void add_filter(struct table *t, const struct survey_filter *f) {
+    char text[SHOW_TEXT], number[NUMBERS_TEXT], *name = show_name(f);
+    if (f->state == SURVEY_MISSING) {
+        add_missing(t, name);
+        free(name);
+        return;
+    }
+    table_cell(t, "%s", name);
+    table_cell(t, "%s", show_state(text, f));
+    table_cell(t, "%s", show_causes(text, f));
+    table_cell(t, "%s", numbers_show_count(number, f->items));
+    table_cell(t, "%s", numbers_show_count(number, f->capacity));
+    table_cell(t, "%s", show_share(text, f->full));
+    table_cell(t, "%s", show_rate(text, f->estimated));
+    table_cell(t, "%s", show_rate(text, f->error));
+    table_cell(t, "%s", numbers_show_bytes(number, f->bytes));
+    table_cell(t, "%llu", (unsigned long long)f->layers);
+    add_rebuild(t, f);
+    if (f->advice[0]) table_note(t, "%s%s", f->advice, f->parts > 1 ? " (a part)" : "");
+    free(name);
+}
+
+static void show_filters(const struct survey *v, FILE *out, size_t width) {
+    struct table *t =
+        table_new("lllrrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ITEMS", "CAPACITY",
+                  "FULL", "ERROR", "ASKED FOR", "SIZE", "LAYERS", "REBUILD");
+    for (size_t i = 0; i < v->nfilters; i++)
+        add_filter(t, &v->filter[i]);
+    table_print(t, out, width);
+}
+
+/* ---- warnings ---- */
+
+static void print_warning(void *context, const struct survey_node *n,
+                          const struct survey_filter *f, const char *sentence) {
+    FILE *out = context;
+    if (f)
+        text_show(out, f->key.text, f->key.length);
+    else
+        fputs(n->name, out);
+    fprintf(out, "%s %s.\n", f ? "" : ":", sentence);
+}
+
+void show_warnings(const struct survey *v, FILE *out) {
+    survey_warn(v, print_warning, out);
+}
+
+void show_list(const struct survey *v, FILE *out, size_t width) {
+    char *text = NULL;
+    size_t length = 0;
+    if (v->nnodes) show_nodes(v, out, width);
+    if (v->nfilters) {
+        putc('\n', out);
+        show_filters(v, out, width);
+    } else if (v->trouble.code == EXIT_DONE) {
+        fputs("\nThere is no filter here.\n", out);
+    }
+    FILE *warnings = open_memstream(&text, &length);
+    if (!warnings) abort();
+    show_warnings(v, warnings);
+    fclose(warnings);
+    if (length) fprintf(out, "\n%s", text);
+    free(text);
+}

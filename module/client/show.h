@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show.h - a survey in print: what list and watch have in common. */
+#ifndef CLIENT_SHOW_H
+#define CLIENT_SHOW_H
+
+#include "survey.h"
+
+/* A line for each node, a table of filters, and sentences on what to do. Lines of tables are
+ * cut to the width; 0: not cut. */
+void show_list(const struct survey *v, FILE *out, size_t width);
+
+void show_nodes(const struct survey *v, FILE *out, size_t width);
+void show_warnings(const struct survey *v, FILE *out);
+
+/* The filter's name as a new string: "users", "users:{*}". */
+char *show_name(const struct survey_filter *f);
+
+/* "ready", "loading 3/128"; "restart, lease"; "0.00035". The buffer must have SHOW_TEXT
+ * bytes, and is what comes back. */
+#define SHOW_TEXT 160
+const char *show_state(char *out, const struct survey_filter *f);
+const char *show_causes(char *out, const struct survey_filter *f);
+const char *show_rate(char *out, double rate);
+const char *show_share(char *out, double share);
+
+/* Nodes, filters and warnings, an object on each line. */
+void show_json(const struct survey *v, FILE *out);
+
+/* The fields of one, into an object that is open. */
+void show_json_filter(const struct survey_filter *f, FILE *out);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* survey_keys.c - which keys are filters: SCAN by type, never KEYS, and seldom.
+ *
+ * A SCAN walks through all keys of a server, and a cache has many. So what it found is kept
+ * until the number of filters has changed, one of them has gone, or a while has passed; a
+ * kind of which there is no filter is not looked for, and when all have been found the walk
+ * ends. INFO bf tells these numbers.
+ *
+ * Filters that are named are not looked for, unless there is none of the name: then it may
+ * be the name of a filter in parts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "survey.h"
+
+#define AGAIN_MS       60000  /* when nothing seems to have changed */
+#define AGAIN_SOON_MS  5000   /* when something has */
+#define KEYS_IN_A_STEP "2000" /* about a millisecond of the server's time */
+
+static const struct {
+    const char *type, *count;
+} kinds[] = {{"bulwarkBF", "bf_filters_lines"},
+             {"MBbloom--", "bf_filters_redisbloom"},
+             {"bloomfltr", "bf_filters_valkeybloom"}};
+
+void survey_forget_keys(struct survey_node *n) {
+    for (size_t i = 0; i < n->nkeys; i++)
+        free(n->keys[i].text);
+    free(n->keys);
+    n->keys = NULL;
+    n->nkeys = 0;
+}
+
+static bool has_key(const struct survey_node *n, const char *text, size_t length,
+                    size_t from) {
+    for (size_t i = from; i < n->nkeys; i++)
+        if (n->keys[i].length == length && memcmp(n->keys[i].text, text, length) == 0)
+            return true;
+    return false;
+}
+
+static void add_key(struct survey_node *n, const char *text, size_t length) {
+    if ((n->nkeys & (n->nkeys - 1)) == 0) {
+        size_t room = n->nkeys ? 2 * n->nkeys : 1;
+        n->keys = realloc(n->keys, room * sizeof(*n->keys));
+        if (!n->keys) abort();
+    }
+    n->keys[n->nkeys++] = (struct survey_key){fail_strndup(text, length), length};
+}
+
+/* ---- SCAN ---- */
+
+/* One walk over a node's keys, for one type. */
+struct walk {
+    struct survey *v;
+    struct survey_node *n;
+    const char *type, *pattern;
+    uint64_t wanted; /* keys of that type; UINT64_MAX: not known */
+    size_t first;    /* of the keys found by this walk */
+    char cursor[24];
+};
+
+static bool refused(struct walk *w, const char *words) {
+    if (w->v->trouble.code != EXIT_DONE) return false;
+    return fail(
+        &w->v->trouble, EXIT_REFUSED,
+        "the server at %s refuses SCAN: %.200s. Name the filters: bulwark list users",
+        w->n->name, words);
+}
+
+static bool take_step(struct walk *w, const redisReply *r) {
+    if (r->type == REDIS_REPLY_ERROR) return refused(w, r->str);
+    if (r->elements != 2 || !r->element[0]->str || r->element[0]->len >= sizeof(w->cursor))
+        return refused(w, "its reply is not one of SCAN");
+    memcpy(w->cursor, r->element[0]->str, r->element[0]->len + 1);
+    const redisReply *found = r->element[1];
+    for (size_t i = 0; i < found->elements; i++) {
+        const redisReply *key = found->element[i];
+        if (key->str && !has_key(w->n, key->str, key->len, w->first))
+            add_key(w->n, key->str, key->len);
+    }
+    return true;
+}
+
+static bool step(struct walk *w) {
+    const char *words[] = {"SCAN",  w->cursor,      "TYPE",  w->type,
+                           "COUNT", KEYS_IN_A_STEP, "MATCH", w->pattern};
+    struct failure f;
+    redisReply *r = nodes_ask_node(w->n->node, &f, w->pattern ? 8 : 6, words);
+    if (!r) {
+        w->n->up = false;
+        snprintf(w->n->why, sizeof(w->n->why), "%.500s", f.text);
+        if (w->v->trouble.code == EXIT_DONE) w->v->trouble = f;
+        return false;
+    }
+    bool good = take_step(w, r);
+    freeReplyObject(r);
+    return good;
+}
+
+static bool walk(struct walk *w) {
+    strcpy(w->cursor, "0");
+    w->first = w->n->nkeys;
+    do {
+        if (interrupt_came() || !step(w)) return false;
+    } while (strcmp(w->cursor, "0") != 0 && w->n->nkeys - w->first < w->wanted);
+    return true;
+}
+
+static bool scan(struct survey *v, struct survey_node *n, const char *pattern) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct walk w = {v, n, kinds[i].type, pattern, UINT64_MAX, 0, ""};
+        survey_number(n, kinds[i].count, &w.wanted);
+        if (w.wanted > 0 && !walk(&w)) return false;
+    }
+    return true;
+}
+
+/* ---- names ---- */
+
+/* "users" as a pattern of its parts: users:{*}; what SCAN takes for a wildcard is none. */
+static void pattern_of_parts(const char *name, char *out, size_t room) {
+    size_t n = 0;
+    for (; *name && n + 8 < room; name++) {
+        if (strchr("*?[]\\^-", *name)) out[n++] = '\\';
+        out[n++] = *name;
+    }
+    snprintf(out + n, room - n, ":{*}");
+}
+
+static bool is_there(struct survey *v, const char *name) {
+    const char *words[] = {"BF.INFO", name, "ITEMS"};
+    const struct question q = {.n = 3, .words = words, .key = name};
+    struct failure f;
+    redisReply *r = nodes_ask(v->nodes, &q, &f);
+    bool missing = r && r->type == REDIS_REPLY_ERROR && strstr(r->str, "not found");
+    freeReplyObject(r);
+    return !missing;
+}
+
+static bool find_parts(struct survey *v, const char *name) {
+    char pattern[2048];
+    size_t found = 0;
+    pattern_of_parts(name, pattern, sizeof(pattern));
+    for (size_t i = 0; i < v->nnodes; i++) {
+        size_t before = v->node[i].nkeys;
+        if (v->node[i].up) scan(v, &v->node[i], pattern);
+        found += v->node[i].nkeys - before;
+    }
+    return found > 0;
+}
+
+static struct survey_node *owner(struct survey *v, const char *name) {
+    const struct node *node = v->nodes->owner[split_slot(name, strlen(name))];
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (v->node[i].node == node) return &v->node[i];
+    return NULL;
+}
+
+/* As list shows it, "users:{*}" means the parts, too. */
+static void find_named(struct survey *v, const char *operand) {
+    size_t length = strlen(operand), tail = strlen(":{*}");
+    bool parts = length > tail && strcmp(operand + length - tail, ":{*}") == 0;
+    char *name = fail_strndup(operand, parts ? length - tail : length);
+    struct survey_node *n = owner(v, name);
+    bool there = !parts && n && (!n->up || is_there(v, name));
+    if (there || !find_parts(v, name)) {
+        if (n) add_key(n, operand, length);
+    }
+    free(name);
+}
+
+/* ---- when ---- */
+
+static bool is_due(const struct survey_node *n) {
+    int64_t age = interrupt_clock() - n->scanned_at;
+    bool changed = n->lost_keys || survey_count(n, "bf_filters") != n->scanned_filters;
+    return n->scanned_at == 0 || age > AGAIN_MS || (changed && age > AGAIN_SOON_MS);
+}
+
+static bool any_is_due(const struct survey *v) {
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (v->node[i].up && is_due(&v->node[i])) return true;
+    return false;
+}
+
+static void note_scan(struct survey_node *n) {
+    n->scanned_at = interrupt_clock();
+    n->scanned_filters = survey_count(n, "bf_filters");
+}
+
+static bool is_ours(const struct survey_node *n) {
+    return n->up && (n->bulwark[0] || !n->version[0]);
+}
+
+static void find_all_named(struct survey *v) {
+    if (!any_is_due(v)) return;
+    for (size_t i = 0; i < v->nnodes; i++)
+        survey_forget_keys(&v->node[i]);
+    for (size_t i = 0; i < v->settings->noperands; i++)
+        find_named(v, v->settings->operands[i]);
+    for (size_t i = 0; i < v->nnodes; i++)
+        note_scan(&v->node[i]);
+}
+
+void survey_find_keys(struct survey *v) {
+    if (v->settings->noperands) {
+        find_all_named(v);
+        return;
+    }
+    for (size_t i = 0; i < v->nnodes; i++) {
+        struct survey_node *n = &v->node[i];
+        if (!is_ours(n) || !is_due(n)) continue;
+        survey_forget_keys(n);
+        if (scan(v, n, v->settings->match)) note_scan(n);
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* survey_node.c - what a node says of itself: INFO server, memory, replication and bf, and
+ * TIME, in one round trip. A user who may not ask for some of them does without. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "survey.h"
+
+static const char *const questions[] = {"INFO server", "INFO memory", "INFO replication",
+                                        "INFO bf", "TIME"};
+#define QUESTIONS (sizeof(questions) / sizeof(*questions))
+
+/* Takes the value of a line "name:value"; false if it has none of that name, or a longer
+ * one. */
+static bool take(const char *line, size_t length, const char *name, char *out,
+                 size_t room) {
+    size_t skip = strlen(name);
+    if (length <= skip || strncmp(line, name, skip) != 0 || line[skip] != ':') return false;
+    size_t rest = length - skip - 1;
+    if (rest >= room) return false;
+    memcpy(out, line + skip + 1, rest);
+    out[rest] = '\0';
+    return true;
+}
+
+static void take_number(struct survey_node *n, const char *line, size_t length) {
+    const char *colon = memchr(line, ':', length);
+    if (!colon || strncmp(line, "bf_", 3) != 0) return;
+    size_t name = (size_t)(colon - line), digits = length - name - 1;
+    struct survey_number number = {.value = 0};
+    if (name >= sizeof(number.name) || digits == 0 || digits > 20) return;
+    if (strspn(colon + 1, "0123456789") < digits) return;
+    memcpy(number.name, line, name);
+    number.value = strtoull(colon + 1, NULL, 10);
+    struct survey_number *more = fail_alloc((n->nnumbers + 1) * sizeof(*more));
+    if (n->nnumbers) memcpy(more, n->numbers, n->nnumbers * sizeof(*more));
+    free(n->numbers);
+    n->numbers = more;
+    n->numbers[n->nnumbers++] = number;
+}
+
+/* Forks tell their own version, and Redis' for the sake of old clients. */
+static void take_version(struct survey_node *n, const char *line, size_t length) {
+    static const struct {
+        const char *field, *product;
+    } versions[] = {{"redis_version", "Redis"},
+                    {"valkey_version", "Valkey"},
+                    {"redict_version", "Redict"}};
+    for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+        if (i == 0 && n->version[0]) continue;
+        if (take(line, length, versions[i].field, n->version, sizeof(n->version)))
+            snprintf(n->product, sizeof(n->product), "%s", versions[i].product);
+    }
+}
+
+static void take_line(struct survey_node *n, const char *line, size_t length) {
+    char number[24];
+    take_version(n, line, length);
+    take(line, length, "bf_version", n->bulwark, sizeof(n->bulwark));
+    take(line, length, "bf_trust_warnings", n->trust_warnings, sizeof(n->trust_warnings));
+    take(line, length, "role", n->role, sizeof(n->role));
+    if (take(line, length, "used_memory", number, sizeof(number)))
+        n->memory = strtoull(number, NULL, 10);
+    if (take(line, length, "maxmemory", number, sizeof(number)))
+        n->memory_limit = strtoull(number, NULL, 10);
+    take_number(n, line, length);
+}
+
+static void take_info(struct survey_node *n, const redisReply *r) {
+    for (const char *line = r->str; line && *line;) {
+        size_t length = strcspn(line, "\r\n");
+        take_line(n, line, length);
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+}
+
+static void take_time(struct survey_node *n, const redisReply *r) {
+    if (r->elements != 2 || !r->element[0]->str || !r->element[1]->str) return;
+    n->clock = atoll(r->element[0]->str) * 1000 + atoll(r->element[1]->str) / 1000;
+}
+
+static void forget(struct survey_node *n) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    n->clock = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    free(n->numbers);
+    n->numbers = NULL;
+    n->nnumbers = 0;
+    n->memory = n->memory_limit = 0;
+    n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
+        '\0';
+}
+
+/* A replica doesn't say master in any case; "slave" is the word of old. */
+static void settle(struct survey *v, struct survey_node *n) {
+    if (strcmp(n->role, "slave") == 0) strcpy(n->role, "replica");
+    if (n->bulwark[0] || !n->version[0] || v->trouble.code != EXIT_DONE) return;
+    fail(&v->trouble, EXIT_REFUSED,
+         "the server at %s has no Bulwark: load bulwark.so, or look whether RedisBloom or "
+         "valkey-bloom is in its place (MODULE LIST)",
+         n->name);
+}
+
+static bool gone(struct survey_node *n) {
+    snprintf(n->why, sizeof(n->why), "the server at %s is gone: %.128s", n->name,
+             n->node->c->errstr);
+    nodes_drop(n->node);
+    return false;
+}
+
+static bool read_answers(struct survey *v, struct survey_node *n) {
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        redisReply *r;
+        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return gone(n);
+        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "LOADING ", 8) == 0) {
+            snprintf(n->why, sizeof(n->why), "the server at %s is loading its data",
+                     n->name);
+            n->up = false;
+        }
+        if (r->type == REDIS_REPLY_ARRAY)
+            take_time(n, r);
+        else if (r->type != REDIS_REPLY_ERROR)
+            take_info(n, r);
+        freeReplyObject(r);
+    }
+    if (n->up) settle(v, n);
+    return n->up;
+}
+
+bool survey_ask_node(struct survey *v, struct survey_node *n) {
+    struct failure f;
+    forget(n);
+    n->up = nodes_connect(v->nodes, n->node, &f);
+    if (!n->up) {
+        snprintf(n->why, sizeof(n->why), "%.500s", f.text);
+        return false;
+    }
+    for (size_t i = 0; i < QUESTIONS; i++)
+        redisAppendCommand(n->node->c, questions[i]);
+    n->up = read_answers(v, n) && n->node->c;
+    return n->up;
+}

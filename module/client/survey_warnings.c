@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* survey_warnings.c - what somebody should do something about, as sentences. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "survey.h"
+#include "text.h"
+
+/* A loader that is alive sends a LOAD at least this often, but for one that waits for a slow
+ * query before the first. */
+#define REBUILD_IDLE_S 600
+
+/* What the estimate may be off for a sample, and more. */
+#define ERROR_TOLERANCE 1.5
+
+struct teller {
+    survey_teller *tell;
+    void *context;
+    const struct survey_node *n;
+    const struct survey_filter *f;
+};
+
+static void say(const struct teller *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct teller *t, const char *format, ...) {
+    va_list arguments;
+    char *sentence;
+    va_start(arguments, format);
+    if (vasprintf(&sentence, format, arguments) < 0) abort();
+    va_end(arguments);
+    t->tell(t->context, t->n, t->f, sentence);
+    free(sentence);
+}
+
+/* ---- a node ---- */
+
+static void warn_of_losses(const struct teller *t) {
+    static const struct {
+        const char *field, *what, *remedy;
+    } losses[] = {
+        {"bf_ready_evicted", "evicted", "choose a volatile-* policy, or noeviction"},
+        {"bf_ready_expired", "expired", "give filters no TTL"},
+        {"bf_ready_deleted", "deleted", "find out by whom; the log has the names"},
+        {"bf_ready_flushed", "flushed", "find out by whom"},
+    };
+    for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+        uint64_t n = survey_count(t->n, losses[i].field);
+        if (n == 1)
+            say(t, "a ready filter was %s since the start: %s", losses[i].what,
+                losses[i].remedy);
+        if (n > 1)
+            say(t, "%" PRIu64 " ready filters were %s since the start: %s", n,
+                losses[i].what, losses[i].remedy);
+    }
+}
+
+static void warn_of_node(const struct teller *t) {
+    const struct survey_node *n = t->n;
+    uint64_t contradictions = survey_count(n, "bf_contradictions");
+    if (!n->up) {
+        say(t, "%s", n->why);
+        return;
+    }
+    if (survey_count(n, "bf_bypass"))
+        say(t, "bf-bypass is on: nothing is kept away from the database until it is set to "
+               "no");
+    if (n->trust_warnings[0])
+        say(t, "bf-trust promises what the server's settings don't keep: %s",
+            n->trust_warnings);
+    if (contradictions)
+        say(t,
+            "the cache had what a filter denies, %" PRIu64 " times: an add was lost, or a "
+            "sentinel was cached; ask the database for a sample of what is absent",
+            contradictions);
+    warn_of_losses(t);
+}
+
+/* ---- a filter ---- */
+
+static bool is_unknown_by(const struct survey_filter *f, const char *cause) {
+    for (size_t i = 0; i < SURVEY_CAUSES; i++)
+        if (strcmp(survey_cause_names[i], cause) == 0) return f->unknown_by >> i & 1;
+    return false;
+}
+
+static void warn_of_doubt(const struct teller *t) {
+    static const struct {
+        const char *cause, *event;
+    } events[] = {
+        {"restart", "a restart"}, {"failover", "a failover"}, {"restore", "a restore"}};
+    if (t->f->state != SURVEY_READY) return;
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+        if (is_unknown_by(t->f, events[i].cause))
+            say(t, "is ready but says unknown since %s: rebuild it", events[i].event);
+    if (is_unknown_by(t->f, "lease"))
+        say(t, "is ready but says unknown since its lease has ended: look after the feed");
+}
+
+static void warn_of_state(const struct teller *t) {
+    const struct survey_filter *f = t->f;
+    if (f->state == SURVEY_MISSING)
+        say(t, "is not there: everything asked of it is unknown");
+    if (f->incomplete)
+        say(t, "has %zu parts, and not those of a filter of so many: some are missing",
+            f->parts);
+    if (f->state == SURVEY_LOADING && !f->rebuilding)
+        say(t, "is loading, and nobody is at work on it: fill it");
+    if (is_unknown_by(f, "partial"))
+        say(t, "is partial: a BF.LOADCHUNK was never finished");
+}
+
+static void warn_of_rebuild(const struct teller *t) {
+    const struct survey_filter *f = t->f;
+    int64_t idle = f->rebuild_idle == SURVEY_NEVER ? f->rebuild_age : f->rebuild_idle;
+    char time[NUMBERS_TEXT];
+    if (!f->rebuilding) return;
+    if (f->interrupted)
+        say(t, "has a rebuild that was interrupted and can't be finished: start another");
+    else if (idle >= REBUILD_IDLE_S)
+        say(t,
+            "has a rebuild that has had no LOAD for %s: its loader hangs or is gone; fill "
+            "takes its place",
+            numbers_show_time(time, idle * 1000));
+}
+
+static void warn_of_size(const struct teller *t) {
+    const struct survey_filter *f = t->f;
+    char items[NUMBERS_TEXT];
+    if (f->overfull)
+        say(t,
+            "holds %s items more than it was made for, and errs more often: rebuild it "
+            "with a larger capacity",
+            numbers_show_count(items, f->overfull));
+    else if (f->estimated > ERROR_TOLERANCE * f->error)
+        say(t, "errs more often than was asked for: rebuild it with a larger capacity");
+}
+
+void survey_warn(const struct survey *v, survey_teller *tell, void *context) {
+    for (size_t i = 0; i < v->nnodes; i++) {
+        struct teller t = {tell, context, &v->node[i], NULL};
+        warn_of_node(&t);
+    }
+    for (size_t i = 0; i < v->nfilters; i++) {
+        struct teller t = {tell, context, v->filter[i].node, &v->filter[i]};
+        warn_of_state(&t);
+        warn_of_doubt(&t);
+        warn_of_rebuild(&t);
+        warn_of_size(&t);
+    }
+}

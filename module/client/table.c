@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table.c - see table.h. */
+#include "table.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "text.h"
+
+#define COLUMNS_MAX 24
+
+/* The first row is the heading. A note is a row with one cell. */
+struct table {
+    size_t columns, cells;
+    char sides[COLUMNS_MAX + 1];
+    size_t width[COLUMNS_MAX];
+    char **cell; /* all rows, one after the other; notes too, which begin with NOTE */
+};
+
+#define NOTE '\n'
+
+static void put(struct table *t, char *text) {
+    if ((t->cells & (t->cells - 1)) == 0) {
+        t->cell = realloc(t->cell, (t->cells ? 2 * t->cells : 1) * sizeof(*t->cell));
+        if (!t->cell) abort();
+    }
+    t->cell[t->cells++] = text;
+}
+
+static char *text_by(const char *format, va_list arguments) {
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0) abort();
+    return text;
+}
+
+struct table *table_new(const char *sides, ...) {
+    struct table *t = fail_alloc(sizeof(*t));
+    va_list headings;
+    t->columns = strlen(sides);
+    memcpy(t->sides, sides, t->columns);
+    va_start(headings, sides);
+    for (size_t i = 0; i < t->columns; i++) {
+        const char *heading = va_arg(headings, const char *);
+        put(t, fail_strndup(heading, strlen(heading)));
+    }
+    va_end(headings);
+    return t;
+}
+
+void table_cell(struct table *t, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    put(t, text_by(format, arguments));
+    va_end(arguments);
+}
+
+void table_note(struct table *t, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_by(format, arguments), *note = fail_alloc(strlen(text) + 2);
+    va_end(arguments);
+    note[0] = NOTE;
+    strcpy(note + 1, text);
+    free(text);
+    put(t, note);
+}
+
+/* Of its cells but the heading, the widest; then the heading counts, too. */
+static void measure(struct table *t) {
+    size_t column = t->columns;
+    for (size_t i = t->columns; i < t->cells; i++) {
+        if (t->cell[i][0] == NOTE) continue;
+        size_t *widest = &t->width[column++ % t->columns], width = text_width(t->cell[i]);
+        if (width > *widest) *widest = width;
+    }
+    for (size_t i = 0; i < t->columns; i++) {
+        size_t width = text_width(t->cell[i]);
+        if (t->width[i] > 0 && t->width[i] < width) t->width[i] = width;
+    }
+}
+
+static void pad(FILE *out, size_t n) {
+    while (n-- > 0)
+        putc(' ', out);
+}
+
+static void print_cell(const struct table *t, FILE *out, size_t column, const char *text) {
+    size_t width = t->width[column], gap = width - text_width(text);
+    if (width == 0) return;
+    if (t->sides[column] == 'r') pad(out, gap);
+    fputs(text, out);
+    if (t->sides[column] == 'l') pad(out, gap);
+    pad(out, 2);
+}
+
+static void print_line(char *line, FILE *out, size_t width) {
+    size_t end = strlen(line);
+    if (width) end = text_cut(line, width);
+    while (end > 0 && line[end - 1] == ' ')
+        end--;
+    fprintf(out, "%.*s\n", (int)end, line);
+}
+
+/* The row or the note that begins at a cell; how many cells it has. */
+static size_t print_row(const struct table *t, FILE *out, size_t at) {
+    if (t->cell[at][0] == NOTE) {
+        fprintf(out, "    %s", t->cell[at] + 1);
+        return 1;
+    }
+    for (size_t i = 0; i < t->columns && at + i < t->cells; i++)
+        print_cell(t, out, i, t->cell[at + i]);
+    return t->columns;
+}
+
+void table_print(struct table *t, FILE *out, size_t width) {
+    measure(t);
+    for (size_t at = 0; at < t->cells;) {
+        char *line = NULL;
+        size_t room;
+        FILE *row = open_memstream(&line, &room);
+        if (!row) abort();
+        at += print_row(t, row, at);
+        fclose(row);
+        print_line(line, out, width);
+        free(line);
+    }
+    for (size_t i = 0; i < t->cells; i++)
+        free(t->cell[i]);
+    free(t->cell);
+    free(t);
+}

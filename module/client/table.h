@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table.h - rows of cells, aligned for people.
+ *
+ *     struct table *t = table_new("lrr", "FILTER", "ITEMS", "SIZE");    l: left, r: right
+ *     table_cell(t, "%s", name); table_cell(t, ...); table_cell(t, ...);
+ *     table_note(t, "advice: %s", text);      a line below the row
+ *     table_print(t, stdout, 80);             and it is gone
+ *
+ * Columns that are empty in every row aren't printed. */
+#ifndef CLIENT_TABLE_H
+#define CLIENT_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct table;
+
+/* A letter and a heading for each column. */
+struct table *table_new(const char *sides, ...);
+void table_cell(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_note(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Lines are cut to the width; 0: not cut. */
+void table_print(struct table *t, FILE *out, size_t width);
+
+#endif
