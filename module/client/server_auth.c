@@ -92,19 +92,25 @@ static bool take_authority(const char *text) {
 }
 
 static bool take_uri(const char *uri) {
-    const char *rest = strstr(uri, "://");
-    if (!rest) return false;
-    size_t scheme = (size_t)(rest - uri);
-    rest += 3;
-    if (scheme == 4 && memcmp(uri, "unix", 4) == 0) {
-        snprintf(login.at.host, sizeof(login.at.host), "%s", rest);
+    static const struct {
+        const char *scheme;
+        bool tls;
+    } schemes[] = {{"redis://", false},
+                   {"valkey://", false},
+                   {"rediss://", true},
+                   {"valkeys://", true}};
+    if (strncmp(uri, "unix://", 7) == 0) {
+        snprintf(login.at.host, sizeof(login.at.host), "%s", uri + 7);
         login.at.port = 0;
-        return *rest == '/';
+        return uri[7] == '/' && strlen(uri + 7) < sizeof(login.at.host);
     }
-    login.tls =
-        login.tls ||
-        (scheme == 6 && (memcmp(uri, "rediss", 6) == 0 || memcmp(uri, "valkeys", 6) == 0));
-    return take_authority(rest);
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+        size_t length = strlen(schemes[i].scheme);
+        if (strncmp(uri, schemes[i].scheme, length) != 0) continue;
+        login.tls = login.tls || schemes[i].tls;
+        return take_authority(uri + length);
+    }
+    return false;
 }
 
 static bool read_pass_file(const char *path, struct failure *f) {
