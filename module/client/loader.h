@@ -10,8 +10,8 @@
  * Each LOAD says AT which item it begins, so that sending one again is never counted twice,
  * and one that comes after a lost one is refused. What was not acknowledged when a
  * connection broke, a key moved or a node failed over is sent again, to whoever has the key
- * then. If the server says that it has less than it acknowledged, or no rebuild, the part is
- * lost (part.h).
+ * then. If the server says that it has less than it acknowledged, or no rebuild, the part
+ * is lost (part.h).
  *
  * Memory is bounded: a batch for each part that is being filled, and --window batches for
  * each node. */

@@ -11,14 +11,16 @@
  *     key   1 ............ 200000 ............ 612044 ............ end
  *           | a transaction | a transaction    | ...: each about a second
  *
- * so no snapshot is held for long, and a lost connection is taken up after the last key that
- * came. What this guarantees: a key that is in the table when begin() is called, and stays,
- * comes. Not so one that comes in later, be it by INSERT or because a row's key is changed: it
- * may lie before the key that was reached. Whoever writes it adds it to the filter.
+ * so no snapshot is held for long, and a lost connection is taken up after the last key
+ * that came. What this guarantees: a key that is in the table when begin() is called, and
+ * stays, comes. Not so one that comes in later, be it by INSERT or because a row's key is
+ * changed: it may lie before the key that was reached. Whoever writes it adds it to the
+ * filter.
  *
- * Anything else is one COPY in one transaction. All are read-only, and with row_security off:
- * a policy that would hide rows from us is then an error, and no row is missed silently. What
- * is set is set for a transaction, not for the session: behind a pooler, others get it. */
+ * Anything else is one COPY in one transaction. All are read-only, and with row_security
+ * off: a policy that would hide rows from us is then an error, and no row is missed
+ * silently. What is set is set for a transaction, not for the session: behind a pooler,
+ * others get it. */
 #ifndef CLIENT_POSTGRES_H
 #define CLIENT_POSTGRES_H
 
@@ -54,8 +56,8 @@ struct postgres {
 /* The first connection: one try. */
 bool postgres_connect(struct postgres *p, struct failure *f);
 
-/* After a failure: true if the connection was lost and there is another, so that what failed
- * can be tried again. It is looked for until --timeout has passed without a row. */
+/* After a failure: true if the connection was lost and there is another, so that what
+ * failed can be tried again. It is looked for until --timeout has passed without a row. */
 bool postgres_again(struct postgres *p, struct failure *f);
 
 /* One statement; NULL after a failure. A COPY has begun when this returns. */

@@ -35,7 +35,8 @@ static const char *one_line(const char *words, char *out, size_t room) {
     return out;
 }
 
-/* Classes 08 (connection) and 57P (shut down, starts, crashed), and a standby's conflict. */
+/* Classes 08 (connection) and 57P (shut down, starts, crashed), and a standby's
+ * conflict. */
 static bool tells_of_loss(const char *state) {
     return strncmp(state, "08", 2) == 0 || strncmp(state, "57P", 3) == 0 ||
            strcmp(state, "40001") == 0;

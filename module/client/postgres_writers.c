@@ -4,13 +4,13 @@
  *     writer    BEGIN   add   INSERT ............................ COMMIT
  *     rebuild                        START   mark ... settled? no ... settled: read
  *
- * An add before START is in the old generation only, and a row that is not committed is in no
- * snapshot: whoever read at once would miss it. Transaction ids are given in order, so mark()
- * takes one itself; all that were under way have ended when the oldest that is under way is
- * not below it. (A snapshot's xmax would not do: it is one past the newest that has *ended*,
- * and those above it don't count as under way.) Ids are the cluster's: writers of its other
- * databases are waited for, too, and prepared transactions. A standby can't give an id: there
- * it is xmax, as far as it goes. */
+ * An add before START is in the old generation only, and a row that is not committed is in
+ * no snapshot: whoever read at once would miss it. Transaction ids are given in order, so
+ * mark() takes one itself; all that were under way have ended when the oldest that is under
+ * way is not below it. (A snapshot's xmax would not do: it is one past the newest that has
+ * *ended*, and those above it don't count as under way.) Ids are the cluster's: writers of
+ * its other databases are waited for, too, and prepared transactions. A standby can't give
+ * an id: there it is xmax, as far as it goes. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.h - how far a fill is, on standard error: a bar on a terminal, redrawn; else a
- * line every ten seconds. With --json: nothing, since programs read what comes at the end. */
+ * line every ten seconds. With --json: nothing, since programs read what comes at the
+ * end. */
 #ifndef CLIENT_PROGRESS_H
 #define CLIENT_PROGRESS_H
 

@@ -2,16 +2,16 @@
 /* source.h - where a fill's items come from: a file, a pipe, or PostgreSQL.
  *
  *     source_open()          looks at it: is it there, may it be read, how many items
- *     source_begin()         from here on it is read, from the beginning; again for another pass
- *       source_next()        SOURCE_ITEM, SOURCE_ITEM, ..., SOURCE_EMPTY: nothing is buffered
+ *     source_begin()         it is read from its beginning; again for another pass
+ *       source_next()        SOURCE_ITEM, SOURCE_ITEM, ..., SOURCE_EMPTY: none is buffered
  *       poll(source_fd())    until there is more, beside what else there is to wait for
  *       source_receive()     takes what has come, without waiting
  *       source_next()        ..., SOURCE_END
  *     source_close()
  *
  * An item that next() gives is as the source has it (before --item): a row's value, a line
- * without its end. It is valid until the next call. Of one that is longer than ITEM_BYTES_MAX
- * there may come only the first bytes, still more than that.
+ * without its end. It is valid until the next call. Of one that is longer than
+ * ITEM_BYTES_MAX there may come only the first bytes, still more than that.
  *
  * Each kind of source is a table of functions over a struct that begins with struct source;
  * source.c only chooses. */
@@ -64,8 +64,8 @@ struct source {
     char name[256]; /* for messages: "ids.txt", "the table users" */
 };
 
-/* By --from, --null, --csv, --pg, --query, --table, --column; refuses what contradicts itself. NULL
- * after a failure. */
+/* By --from, --null, --csv, --pg, --query, --table, --column; refuses what contradicts
+ * itself. NULL after a failure. */
 struct source *source_open(const struct settings *s, struct failure *f);
 
 static inline enum source_answer source_next(struct source *s, struct source_item *out,

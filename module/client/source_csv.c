@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* source_csv.c - a file of comma-separated values (RFC 4180), one column of which is the items.
+/* source_csv.c - a file of comma-separated values (RFC 4180), one column of which is the
+ * items.
  *
  *     12,Anna,"said ""hello"", and left",x       LF or CR LF ends a row, but not in quotes
  *     ^  ^    ^      ^^
@@ -9,8 +10,8 @@
  *     |  `-------------- PLAIN
  *     `----------------- BETWEEN
  *
- * Rows may be of any length: what was read is forgotten, but for the value that is wanted. A
- * quote where none may be is a failure, and not an attempt to guess: a row that was cut
+ * Rows may be of any length: what was read is forgotten, but for the value that is wanted.
+ * A quote where none may be is a failure, and not an attempt to guess: a row that was cut
  * wrongly would give a wrong item. */
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "survey.h"
 #include "text.h"
 
-/* A loader that is alive sends a LOAD at least this often, but for one that waits for a slow
- * query before the first. */
+/* A loader that is alive sends a LOAD at least this often, but for one that waits for a
+ * slow query before the first. */
 #define REBUILD_IDLE_S 600
 
 /* What the estimate may be off for a sample, and more. */

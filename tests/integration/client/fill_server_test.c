@@ -86,7 +86,8 @@ TEST(no_secret_of_the_command_line_shows_in_the_list_of_processes) {
     struct server *s = server_shared();
     redisContext *c = client(s);
     make_user(c, LOADER);
-    const char *uri = text_of("redis://loader:correct%%3Ahorse%%407%%25@127.0.0.1:%d/0", s->port);
+    const char *uri =
+        text_of("redis://loader:correct%%3Ahorse%%407%%25@127.0.0.1:%d/0", s->port);
     const char *const lines[][8] = {
         {"--from", "-", "--capacity", "9", "--user", "loader", "--pass", SECRET},
         {"--from", "-", "--capacity", "9", "--user", "loader", "--pass=" SECRET},
@@ -131,13 +132,13 @@ TEST(a_uri_may_name_the_database) {
 }
 
 TEST(a_wrong_uri_is_refused) {
-    static const char *const uris[] = {"localhost", "http://localhost", "redis://a:b@:70000",
-                                       "redis://localhost:99999", "redis://localhost/x",
-                                       "unix://here"};
+    static const char *const uris[] = {"localhost",           "http://localhost",
+                                       "redis://a:b@:70000",  "redis://localhost:99999",
+                                       "redis://localhost/x", "unix://here"};
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         test_case("%s", uris[i]);
-        struct outcome got = program_run("fill", "k", "--timeout", "100ms", "--uri", uris[i],
-                                         "--from", "/dev/null", "--capacity", "1");
+        struct outcome got = program_run("fill", "k", "--timeout", "100ms", "--uri",
+                                         uris[i], "--from", "/dev/null", "--capacity", "1");
         CHECK_INT(got.code, EXIT_USAGE);
         CHECK(strstr(got.err, "--uri wants"));
     }
@@ -152,10 +153,12 @@ TEST(an_unknown_host_is_told) {
 
 /* ---- TLS ---- */
 
-#define OPENSSL "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+#define OPENSSL                                                                            \
+    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
 #define MAKE_CERTIFICATES                                                                  \
-    OPENSSL "-subj /CN=authority -keyout ca.key -out ca.crt && "                           \
-    OPENSSL "-subj /CN=other -keyout other.key -out other.crt && "                         \
+    OPENSSL                                                                                \
+    "-subj /CN=authority -keyout ca.key -out ca.crt && " OPENSSL                           \
+    "-subj /CN=other -keyout other.key -out other.crt && "                                 \
     "for who in server client; do "                                                        \
     "openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "                 \
     "-subj /CN=$who -keyout $who.key -out $who.req && "                                    \
@@ -178,7 +181,8 @@ static const char *certificates(void) {
 }
 
 static int free_port(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof at;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     CHECK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
@@ -201,13 +205,13 @@ TEST(tls_is_spoken_with_a_server_that_the_authority_knows) {
     struct server *s = start_tls(at, number, "no");
     expect_filled(s, "-p", port, "--tls", "--cacert", ca, "--from", ids);
     check_holds(client(s), "k", 0, 50000);
-    expect_filled(s, "--uri", text_of("rediss://127.0.0.1:%s", port), "--cacert", ca, "--from",
-                  ids, "--parts", "4");
+    expect_filled(s, "--uri", text_of("rediss://127.0.0.1:%s", port), "--cacert", ca,
+                  "--from", ids, "--parts", "4");
     expect_filled(s, "-p", port, "--tls", "--insecure", "--from", ids);
     expect_unfilled(s, EXIT_SERVER, "no TLS with this server*", "-p", port, "--cacert",
                     text_of("%s/other.crt", at), "--from", ids);
-    expect_unfilled(s, EXIT_SERVER, "no TLS with this server*", "-p", port, "--tls", "--from",
-                    ids);
+    expect_unfilled(s, EXIT_SERVER, "no TLS with this server*", "-p", port, "--tls",
+                    "--from", ids);
     expect_unfilled(s, EXIT_USAGE, "TLS can't begin*", "-p", port, "--cacert", "/nowhere",
                     "--from", ids);
     expect_unfilled(s, EXIT_SERVER, "*", "-p", port, "--timeout", "1s", "--from", ids);

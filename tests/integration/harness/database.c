@@ -200,7 +200,8 @@ static void add_row(char **text, const char *body, size_t length) {
     *text = longer;
 }
 
-/* Until the server is ready for the next question. False: it has none for us, or is gone. */
+/* Until the server is ready for the next question. False: it has none for us, or is
+ * gone. */
 static bool read_answer(int session, char **text, char *error, size_t room) {
     char *body = malloc(MESSAGE_MAX), type;
     size_t length;
