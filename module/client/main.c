@@ -19,6 +19,7 @@
  *     progress.[ch]    how far it is
  *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
+ *     table, text, terminal    what is shown to people
  *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
  *
  * Nothing here knows the server's side in module/redis; plan uses the core library. */

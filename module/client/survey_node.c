@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* survey_node.c - what a node says of itself: INFO server, memory, replication and bf, and
- * TIME, in one round trip. A user who may not ask for some of them does without. */
+ * TIME, in one round trip. A user who may not ask for some of them does without. What is
+ * kept as text may go to a terminal. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "survey.h"
+#include "text.h"
 
 static const char *const questions[] = {"INFO server", "INFO memory", "INFO replication",
                                         "INFO bf", "TIME"};
+/* A module has some fifty. */
+#define NUMBERS_MAX 256
+
 #define QUESTIONS (sizeof(questions) / sizeof(*questions))
 
 /* Takes the value of a line "name:value"; false if it has none of that name, or a longer
@@ -21,6 +26,7 @@ static bool take(const char *line, size_t length, const char *name, char *out,
     if (rest >= room) return false;
     memcpy(out, line + skip + 1, rest);
     out[rest] = '\0';
+    text_tame(out, false);
     return true;
 }
 
@@ -33,10 +39,8 @@ static void take_number(struct survey_node *n, const char *line, size_t length) 
     if (strspn(colon + 1, "0123456789") < digits) return;
     memcpy(number.name, line, name);
     number.value = strtoull(colon + 1, NULL, 10);
-    struct survey_number *more = fail_alloc((n->nnumbers + 1) * sizeof(*more));
-    if (n->nnumbers) memcpy(more, n->numbers, n->nnumbers * sizeof(*more));
-    free(n->numbers);
-    n->numbers = more;
+    if (n->nnumbers >= NUMBERS_MAX) return;
+    if (!n->numbers) n->numbers = fail_alloc(NUMBERS_MAX * sizeof(number));
     n->numbers[n->nnumbers++] = number;
 }
 
@@ -78,7 +82,8 @@ static void take_info(struct survey_node *n, const redisReply *r) {
 
 static void take_time(struct survey_node *n, const redisReply *r) {
     if (r->elements != 2 || !r->element[0]->str || !r->element[1]->str) return;
-    n->clock = atoll(r->element[0]->str) * 1000 + atoll(r->element[1]->str) / 1000;
+    long long s = atoll(r->element[0]->str), us = atoll(r->element[1]->str);
+    if (s > 0 && s < SURVEY_TIME_MAX / 1000) n->clock = s * 1000 + us / 1000;
 }
 
 static void forget(struct survey_node *n) {
@@ -103,25 +108,26 @@ static void settle(struct survey *v, struct survey_node *n) {
          n->name);
 }
 
-static bool gone(struct survey_node *n) {
-    snprintf(n->why, sizeof(n->why), "the server at %s is gone: %.128s", n->name,
-             n->node->c->errstr);
-    nodes_drop(n->node);
-    return false;
+/* Errors that hold for all that is asked; others are of this user's rights. */
+static void take_error(struct survey *v, struct survey_node *n, const char *words) {
+    const char *does = strncmp(words, "LOADING ", 8) == 0 ? "is loading its data"
+                       : strncmp(words, "BUSY ", 5) == 0  ? "is busy with a script"
+                                                          : NULL;
+    struct failure f;
+    if (!does) return;
+    fail(&f, EXIT_SERVER, "the server at %s %s", n->name, does);
+    survey_away(v, n, f.text);
 }
 
 static bool read_answers(struct survey *v, struct survey_node *n) {
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return gone(n);
-        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "LOADING ", 8) == 0) {
-            snprintf(n->why, sizeof(n->why), "the server at %s is loading its data",
-                     n->name);
-            n->up = false;
-        }
-        if (r->type == REDIS_REPLY_ARRAY)
+        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return survey_lose(v, n);
+        if (r->type == REDIS_REPLY_ERROR)
+            take_error(v, n, r->str);
+        else if (r->type == REDIS_REPLY_ARRAY)
             take_time(n, r);
-        else if (r->type != REDIS_REPLY_ERROR)
+        else
             take_info(n, r);
         freeReplyObject(r);
     }
@@ -133,12 +139,8 @@ bool survey_ask_node(struct survey *v, struct survey_node *n) {
     struct failure f;
     forget(n);
     n->up = nodes_connect(v->nodes, n->node, &f);
-    if (!n->up) {
-        snprintf(n->why, sizeof(n->why), "%.500s", f.text);
-        return false;
-    }
+    if (!n->up) return survey_away(v, n, f.text);
     for (size_t i = 0; i < QUESTIONS; i++)
         redisAppendCommand(n->node->c, questions[i]);
-    n->up = read_answers(v, n) && n->node->c;
-    return n->up;
+    return read_answers(v, n);
 }
