@@ -46,6 +46,8 @@ void json_bytes(FILE *out, const char *name, const char *text, size_t length) {
         size_t n = text_utf8((const unsigned char *)text + i, length - i, &point);
         if (n == 0 || c < 0x20 || c == 0x7f)
             fprintf(out, "\\u%04x", c);
+        else if (n == 2 && point < 0xa0) /* controls that are UTF-8 */
+            fprintf(out, "\\u%04x", (unsigned)point);
         else if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
         else

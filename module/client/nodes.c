@@ -32,9 +32,13 @@ void nodes_drop(struct node *node) {
     node->c = NULL;
 }
 
+bool nodes_is_silent(const struct node *node) {
+    return node->c->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 /* hiredis calls a time-out what the system does. */
 void nodes_lose(struct node *node, struct failure *f) {
-    bool silent = node->c->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+    bool silent = nodes_is_silent(node);
     char text[ADDRESS_TEXT];
     server_show(&node->at, text);
     if (silent)

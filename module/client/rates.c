@@ -95,6 +95,10 @@ static const struct sample *find(struct samples *s, const struct sample *like) {
     return NULL;
 }
 
+double rates_seconds(const struct memory *r, const struct survey *v) {
+    return r->when ? (double)(v->began - r->when) / 1000 : NAN;
+}
+
 static double since(uint64_t now, uint64_t before, double seconds) {
     return (double)(now >= before ? now - before : now) / seconds;
 }
@@ -119,7 +123,7 @@ static bool is_comparable(const struct sample *now, const struct sample *before)
 static struct rates compare(const struct memory *r, const struct survey *v,
                             struct samples *s, struct sample now) {
     const struct sample *before = find(s, &now);
-    double seconds = (double)(v->began - r->when) / 1000;
+    double seconds = rates_seconds(r, v);
     if (!before || !(seconds > 0) || !is_comparable(&now, before))
         return (struct rates){.known = false};
     const struct survey_answers *a = &now.answers, *b = &before->answers;

@@ -24,6 +24,9 @@ struct memory *rates_new(void);
 void rates_free(struct memory *r);
 void rates_remember(struct memory *r, const struct survey *v);
 
+/* Between the look that is remembered and this one; NAN: none is. */
+double rates_seconds(const struct memory *r, const struct survey *v);
+
 struct rates rates_of_node(struct memory *r, const struct survey *v,
                            const struct survey_node *n);
 struct rates rates_of_filter(struct memory *r, const struct survey *v,

@@ -46,6 +46,7 @@ struct survey_key {
 
 struct survey_node {
     struct node *node;
+    const redisContext *kept; /* the last look's connection */
     char name[ADDRESS_TEXT];
     bool up;
     char why[512]; /* it is not */

@@ -119,10 +119,11 @@ static void take_error(struct survey *v, struct survey_node *n, const char *word
     survey_away(v, n, f.text);
 }
 
+/* False: the connection has failed. */
 static bool read_answers(struct survey *v, struct survey_node *n) {
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return survey_lose(v, n);
+        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return false;
         if (r->type == REDIS_REPLY_ERROR)
             take_error(v, n, r->str);
         else if (r->type == REDIS_REPLY_ARRAY)
@@ -132,15 +133,24 @@ static bool read_answers(struct survey *v, struct survey_node *n) {
         freeReplyObject(r);
     }
     if (n->up) settle(v, n);
-    return n->up;
+    return true;
 }
 
+/* What the server has closed since the last look, since it was idle or restarted, is opened
+ * again. */
 bool survey_ask_node(struct survey *v, struct survey_node *n) {
-    struct failure f;
-    forget(n);
-    n->up = nodes_connect(v->nodes, n->node, &f);
-    if (!n->up) return survey_away(v, n, f.text);
-    for (size_t i = 0; i < QUESTIONS; i++)
-        redisAppendCommand(n->node->c, questions[i]);
-    return read_answers(v, n);
+    for (;;) {
+        struct failure f;
+        bool kept = n->node->c && n->node->c == n->kept;
+        forget(n);
+        n->up = nodes_connect(v->nodes, n->node, &f);
+        if (!n->up) return survey_away(v, n, f.text);
+        for (size_t i = 0; i < QUESTIONS; i++)
+            redisAppendCommand(n->node->c, questions[i]);
+        if (read_answers(v, n)) break;
+        if (!kept || nodes_is_silent(n->node)) return survey_lose(v, n);
+        nodes_drop(n->node);
+    }
+    n->kept = n->node->c;
+    return n->up;
 }

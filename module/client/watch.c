@@ -142,7 +142,7 @@ static void put_on_screen(char *text, size_t columns, size_t rows) {
     fputs("\033[H", stdout);
     for (size_t row = 1; *text && row < rows; row++) {
         size_t end = strcspn(text, "\n"), cut = text_cut(text, columns);
-        printf("%.*s\033[K\r\n", (int)(cut < end ? cut : end), text);
+        printf("%.*s\033[K\n", (int)(cut < end ? cut : end), text);
         text += end + (text[end] == '\n');
     }
     size_t left = count_lines(text);

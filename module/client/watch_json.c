@@ -51,6 +51,7 @@ static void show_filter(struct memory *m, const struct survey *v,
 void watch_json(struct memory *m, const struct survey *v, FILE *out) {
     json_open(out, NULL);
     json_count(out, "time", (uint64_t)time(NULL));
+    json_rate(out, "seconds", rates_seconds(m, v));
     json_open_list(out, "nodes");
     for (size_t i = 0; i < v->nnodes; i++)
         show_node(m, v, &v->node[i], out);
