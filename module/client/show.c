@@ -76,8 +76,6 @@ static void add_node(struct table *t, const struct survey_node *n) {
     table_cell(t, "%s", n->name);
     table_cell(t, "%s %s", n->up ? n->product : "away", n->up ? n->version : "");
     table_cell(t, "%s", n->up ? n->bulwark : "");
-    table_cell(t, "%s", n->up ? n->role : "");
-    add_memory(t, n);
     if (n->nnumbers) {
         table_cell(t, "%llu", (unsigned long long)survey_count(n, "bf_filters"));
         table_cell(t, "%s", numbers_show_bytes(bytes, survey_count(n, "bf_bytes")));
@@ -85,11 +83,13 @@ static void add_node(struct table *t, const struct survey_node *n) {
         table_cell(t, "%s", "");
         table_cell(t, "%s", "");
     }
+    add_memory(t, n);
+    table_cell(t, "%s", n->up ? n->role : "");
 }
 
 void show_nodes(const struct survey *v, FILE *out, size_t width) {
-    struct table *t = table_new("llllrrr", "SERVER", "PRODUCT", "BULWARK", "ROLE", "MEMORY",
-                                "FILTERS", "THEIR SIZE");
+    struct table *t = table_new("lllrrrl", "SERVER", "PRODUCT", "BULWARK", "FILTERS",
+                                "SIZE", "MEMORY", "ROLE");
     for (size_t i = 0; i < v->nnodes; i++)
         add_node(t, &v->node[i]);
     table_print(t, out, width);

@@ -15,8 +15,8 @@ void show_warnings(const struct survey *v, FILE *out, size_t width);
 /* The filter's name as a new string: "users", "users:{*}". */
 char *show_name(const struct survey_filter *f);
 
-/* "ready", "loading 3/128", "ready (restart, lease)"; "rebuild: 3.00 k items in 5s"; "0.00035".
- * The buffer must have SHOW_TEXT bytes, and is what comes back. */
+/* "ready", "loading 3/128", "ready (restart, lease)"; "rebuild: 3.00 k items in 5s";
+ * "0.00035". The buffer must have SHOW_TEXT bytes, and is what comes back. */
 #define SHOW_TEXT 160
 const char *show_state(char *out, const struct survey_filter *f);
 const char *show_rebuild(char *out, const struct survey_filter *f);

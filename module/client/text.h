@@ -19,8 +19,8 @@ void text_show(FILE *out, const char *bytes, size_t length);
 /* The same as a new string. */
 char *text_shown(const char *bytes, size_t length);
 
-/* In place: each byte of what is not plain becomes '?'; newlines and tabs stay if `lines`. For
- * texts of servers, of which nothing is made but something to read. */
+/* In place: each byte of what is not plain becomes '?'; newlines and tabs stay if `lines`.
+ * For texts of servers, of which nothing is made but something to read. */
 void text_tame(char *text, bool lines);
 
 /* Places on a line that a text of text_show()'s takes: one a code point. */

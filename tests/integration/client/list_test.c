@@ -225,8 +225,9 @@ TEST(a_filter_in_parts_is_found_by_its_name) {
         CHECK_INT((int)count_of(got.out, "filter"), 1);
         CHECK_INT(json_int(line_of(got.out, "filter", "k:{*}"), "parts"), 6);
     }
-    CHECK_STR(json_text(line_of(list(s, "--json", "k:{3}").out, "filter", "k:{3}"), "state"),
-              "ready");
+    CHECK_STR(
+        json_text(line_of(list(s, "--json", "k:{3}").out, "filter", "k:{3}"), "state"),
+        "ready");
 }
 
 TEST(a_filter_is_as_good_as_its_worst_part) {
@@ -261,7 +262,9 @@ static const struct {
     {"\x1b[2J", 4, "\\x1b[2J", "\"\\u001b[2J\""},
     {"line\r\nfeed", 10, "line\\x0d\\x0afeed", "\"line\\u000d\\u000afeed\""},
     {"\xff\xfe", 2, "\\xff\\xfe", "\"\\u00ff\\u00fe\""},
-    {"\xc2\x9b" "31m", 5, "\\xc2\\x9b31m", "\"\\u009b31m\""},
+    {"\xc2\x9b"
+     "31m",
+     5, "\\xc2\\x9b31m", "\"\\u009b31m\""},
     {"caf\xc3\xa9", 5, "caf\xc3\xa9", "\"caf\xc3\xa9\""},
     {"\xe2\x80\xaetxt", 6, "\\xe2\\x80\\xaetxt", "\"\xe2\x80\xaetxt\""},
     {"a\"b\\c", 5, "a\"b\\\\c", "\"a\\\"b\\\\c\""},
@@ -381,6 +384,15 @@ TEST(without_the_right_to_info_filters_are_listed) {
     CHECK_STR(json_text(line_of(got.out, "filter", "k"), "state"), "ready");
 }
 
+/* What the manual asks for. */
+TEST(four_rights_are_enough) {
+    struct outcome got = list(with_user("-@all +info +time +scan +bf.info"), "--user",
+                              "eve", "--pass", "any", "--json");
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK_STR(json_text(line_of(got.out, "node", NULL), "role"), "master");
+    CHECK_STR(json_text(line_of(got.out, "filter", "k"), "state"), "ready");
+}
+
 TEST(a_wrong_password_gets_a_sentence) {
     struct outcome got = list(server_shared(), "--user", "nobody", "--pass", "wrong");
     CHECK_INT(got.code, EXIT_SERVER);
@@ -401,7 +413,7 @@ TEST(on_a_terminal_nothing_is_wider) {
     CHECK_INT(program_wait(p), EXIT_DONE);
     const char *out = program_output(p);
     check_plain(out, 80);
-    CHECK(strstr(out, " SIZE\r\n"));         /* The name gave way. */
+    CHECK(strstr(out, " SIZE\r\n"));            /* The name gave way. */
     CHECK(strstr(out, "larger capacity.\r\n")); /* The sentence is whole. */
 }
 
@@ -411,7 +423,8 @@ TEST(on_a_terminal_nothing_is_wider) {
 
 /* It ends by itself, with a sentence, and says nothing that a terminal obeys. */
 static void check_survives(const void *bytes, size_t length) {
-    struct outcome got = program_run("list", "-p", stand_in(bytes, length), "--timeout", "2s");
+    struct outcome got =
+        program_run("list", "-p", stand_in(bytes, length), "--timeout", "2s");
     CHECK(got.code == EXIT_REFUSED || got.code == EXIT_SERVER || got.code == EXIT_DONE);
     CHECK(got.code == EXIT_DONE || strncmp(got.err, "bulwark: ", 9) == 0);
     check_plain(got.out, 0);
@@ -474,10 +487,10 @@ static const char *lie(void) {
                *time = FIELDS(MOST, "-" MOST),
                *keys = FIELDS("k" CONTROL, "k:{1}", "k:{2}", "l"),
                *lies = FIELDS("State", CONTROL, "Unknown by", CONTROL, "Kind", CONTROL,
-                              "Advice", CONTROL, "Doubt", CONTROL, "Lease until ms", ":" MOST,
-                              "Vouched for at ms", ":" MOST, "Capacity", ":" MOST, "Overfull",
-                              ":" MOST, "Fill", "-1e999", "Error rate", "nan", "Size",
-                              ":-1", "Number of filters", ":" MOST),
+                              "Advice", CONTROL, "Doubt", CONTROL, "Lease until ms",
+                              ":" MOST, "Vouched for at ms", ":" MOST, "Capacity", ":" MOST,
+                              "Overfull", ":" MOST, "Fill", "-1e999", "Error rate", "nan",
+                              "Size", ":-1", "Number of filters", ":" MOST),
                *rebuild = FIELDS("Seconds since START", ":" MOST, "Seconds since LOAD",
                                  ":" MOST, "Received", ":" MOST);
     const char *part = text_of("*6\r\n%s%s%s%s%s:1\r\n", bulk("State"), bulk("loading"),

@@ -73,8 +73,8 @@ void check_plain(const char *text, size_t width) {
     size_t column = 0;
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
         bool newline = *at == '\n' || (*at == '\r' && at[1] == '\n');
-        bool control = *at < 0x20 || *at == 0x7f ||
-                       (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
+        bool control =
+            *at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
         if (control && !newline) FAIL("a terminal obeys byte 0x%02x of: %s", *at, text);
         column = newline ? 0 : column + ((*at & 0xc0) != 0x80);
         if (width && column > width) FAIL("a line is wider than %zu: %s", width, text);
@@ -131,7 +131,8 @@ const char *stand_in(const void *bytes, size_t length) {
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t room = sizeof at;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 8) != 0 ||
+    if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 ||
+        listen(listener, 8) != 0 ||
         getsockname(listener, (struct sockaddr *)&at, &room) != 0)
         FAIL("cannot listen");
     pid_t parent = getpid(), *pid = malloc(sizeof *pid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* metrics_test.c - bulwark metrics: what Prometheus takes, over HTTP that nobody can hang. */
+/* metrics_test.c - bulwark metrics: what Prometheus takes, over HTTP that nobody can
+ * hang. */
 
 #include "fill.h"
 #include "files.h"
@@ -35,8 +36,8 @@ static const char *promtool(const char *words, const char *input) {
     char *directory = workspace_new_directory();
     test_defer(discard, directory);
     file_write(text_of("%s/in", directory), input, strlen(input));
-    int status = system(
-        text_of(PROMTOOL " %s <%s/in >%s/out 2>&1", words, directory, directory));
+    int status =
+        system(text_of(PROMTOOL " %s <%s/in >%s/out 2>&1", words, directory, directory));
     const char *said = file_read(text_of("%s/out", directory)).bytes;
     return status == 0 && !strstr(words, "metrics") ? "" : said;
 }
@@ -61,7 +62,7 @@ TEST(the_dashboard_is_json) {
  * ---------------------------------------------------------------------- */
 
 #define once(s, ...)                                                                       \
-    program_run("metrics", "--once", "-p", program_port(s)__VA_OPT__(, ) __VA_ARGS__)
+    program_run("metrics", "--once", "-p", program_port(s) __VA_OPT__(, ) __VA_ARGS__)
 
 /* The value of the first sample of that name whose labels have this text; -1: there is
  * none. */
@@ -94,7 +95,8 @@ TEST(prometheus_takes_what_is_printed) {
     struct server *s = server_start();
     make_all_states(s);
     CHECK_STR(promtool("check metrics", once(s).out), "");
-    CHECK_STR(promtool("check metrics", once(s, "--each-part", "ready", "nowhere").out), "");
+    CHECK_STR(promtool("check metrics", once(s, "--each-part", "ready", "nowhere").out),
+              "");
     server_kill(s);
     CHECK_STR(promtool("check metrics", once(s).out), "");
 }
@@ -129,7 +131,8 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
         {"bulwark_filter_rebuild_received_items", "filter=\"rebuilt\"", 30},
         {"bulwark_filter_rebuild_received_items", "filter=\"ready\"", -1},
         {"bulwark_filter_parts", "filter=\"k:{*}\"", 6},
-        {"bulwark_filter_items", "filter=\"a\\\\x00\\\"b\\\\\\\\c\\\\x0a\\\\xff\\\\x1b[2J\"", 1},
+        {"bulwark_filter_items",
+         "filter=\"a\\\\x00\\\"b\\\\\\\\c\\\\x0a\\\\xff\\\\x1b[2J\"", 1},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         test_case("%s %s", all[i].name, all[i].labels);
@@ -142,8 +145,9 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
 TEST(a_named_filter_that_is_missing_is_a_metric) {
     struct outcome got = once(server_shared(), "nowhere");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK_NEAR(sample(got.out, "bulwark_filter_state", "filter=\"nowhere\",state=\"missing\""),
-               1, 0);
+    CHECK_NEAR(
+        sample(got.out, "bulwark_filter_state", "filter=\"nowhere\",state=\"missing\""), 1,
+        0);
     CHECK_NEAR(sample(got.out, "bulwark_filter_items", "filter=\"nowhere\""), -1, 0);
     CHECK_NEAR(sample(got.out, "bulwark_scrape_complete", ""), 0, 0);
 }
@@ -158,9 +162,8 @@ struct service {
 };
 
 static struct service serve(struct server *s) {
-    struct service made = {program_start("metrics", "-p", program_port(s), "--listen",
-                                         "127.0.0.1:0"),
-                           0};
+    struct service made = {
+        program_start("metrics", "-p", program_port(s), "--listen", "127.0.0.1:0"), 0};
     static const char said[] = "metrics at http://127.0.0.1:";
     WAIT_UNTIL(strstr(program_errors(made.program), "/metrics\n"));
     const char *at = strstr(program_errors(made.program), said);
@@ -192,7 +195,8 @@ static const char *hear(int fd) {
     size_t length = 0, room = 1 << 20;
     char *all = calloc(1, room);
     test_defer(free, all);
-    for (ssize_t n; length < room - 1 && (n = read(fd, all + length, room - 1 - length)) > 0;)
+    for (ssize_t n;
+         length < room - 1 && (n = read(fd, all + length, room - 1 - length)) > 0;)
         length += (size_t)n;
     return all;
 }
@@ -238,7 +242,8 @@ TEST(other_requests_are_refused) {
     } all[] = {{"GET /other HTTP/1.1\r\n\r\n", "404 Not Found"},
                {"GET /metrics/ HTTP/1.1\r\n\r\n", "404 Not Found"},
                {"GET http://localhost/metrics HTTP/1.1\r\n\r\n", "404 Not Found"},
-               {"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\na=b", "405 Method Not Allowed"},
+               {"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\na=b",
+                "405 Method Not Allowed"},
                {"get /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"},
                {"GET /metrics\r\n\r\n", "400 Bad Request"},
                {"GET /metrics HTTP/2\r\n\r\n", "400 Bad Request"},
@@ -248,7 +253,8 @@ TEST(other_requests_are_refused) {
     struct service at = serve(server_shared());
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         test_case("%s", all[i].request);
-        CHECK(text_matches(ask(at, all[i].request), text_of("HTTP/1.1 %s\r\n*", all[i].status)));
+        CHECK(text_matches(ask(at, all[i].request),
+                           text_of("HTTP/1.1 %s\r\n*", all[i].status)));
     }
     CHECK(strstr(ask(at, "HEAD / HTTP/1.1\r\n\r\n"), "\r\nAllow: GET\r\n"));
     end(at);
@@ -320,8 +326,9 @@ TEST(a_server_that_goes_away_is_down_until_it_is_back) {
 
     server_start_again(s);
     WAIT_UNTIL(sample(scrape(at), "bulwark_up", "") == 1);
-    CHECK_NEAR(sample(scrape(at), "bulwark_filter_unknown_by", "filter=\"k\",cause=\"restart\""),
-               1, 0);
+    CHECK_NEAR(
+        sample(scrape(at), "bulwark_filter_unknown_by", "filter=\"k\",cause=\"restart\""),
+        1, 0);
     end(at);
 }
 

@@ -18,7 +18,8 @@
 #define watch(s, ...) watch_with((s), (const char *[]){__VA_ARGS__, NULL})
 
 static struct program *watch_with(const struct server *s, const char *const *arguments) {
-    const char *line[20] = {"watch", "-p", program_port(s), "--interval", "200ms", "--json"};
+    const char *line[20] = {"watch",      "-p",    program_port(s),
+                            "--interval", "200ms", "--json"};
     for (size_t i = 0; arguments[i] && i < 12; i++)
         line[i + 6] = arguments[i];
     return program_start_with(line);
@@ -48,7 +49,8 @@ static void end_by(struct program *p, int signal_number) {
 
 /* ---- the numbers of a look ---- */
 
-static const struct json *child(const struct json *look, const char *list, const char *name) {
+static const struct json *child(const struct json *look, const char *list,
+                                const char *name) {
     JSON_EACH(one, json_need(look, list))
     if (!name || strcmp(one->first->text, name) == 0) return one;
     return NULL;
