@@ -15,26 +15,31 @@ static void begin(FILE *out, const char *name) {
     if (name) fprintf(out, "\"%s\":", name);
 }
 
-void json_open(FILE *out, const char *name) {
+static void open_with(FILE *out, const char *name, char bracket) {
     begin(out, name);
-    putc('{', out);
+    putc(bracket, out);
     first = true;
+}
+
+static void close_with(FILE *out, char bracket) {
+    putc(bracket, out);
+    first = false;
+}
+
+void json_open(FILE *out, const char *name) {
+    open_with(out, name, '{');
 }
 
 void json_close(FILE *out) {
-    putc('}', out);
-    first = false;
+    close_with(out, '}');
 }
 
 void json_open_list(FILE *out, const char *name) {
-    begin(out, name);
-    putc('[', out);
-    first = true;
+    open_with(out, name, '[');
 }
 
 void json_close_list(FILE *out) {
-    putc(']', out);
-    first = false;
+    close_with(out, ']');
 }
 
 void json_bytes(FILE *out, const char *name, const char *text, size_t length) {

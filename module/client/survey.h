@@ -48,8 +48,8 @@ struct survey_node {
     struct node *node;
     const redisContext *kept; /* the last look's connection */
     char name[ADDRESS_TEXT];
-    bool up;
-    char why[512]; /* it is not */
+    bool up, loading;
+    char why[512]; /* it is not up */
     char product[16], version[32], bulwark[32], role[16];
     uint64_t memory, memory_limit; /* bytes; a limit of 0 is none */
     char trust_warnings[160];

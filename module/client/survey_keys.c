@@ -146,9 +146,15 @@ static bool is_there(struct survey *v, struct survey_node *n, const char *name) 
     const char *words[] = {"BF.INFO", name, "ITEMS"};
     const struct question q = {.n = 3, .words = words, .key = name};
     struct failure f;
+    struct address to;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
-    bool missing = r && r->type == REDIS_REPLY_ERROR && strstr(r->str, "not found");
-    if (!r) survey_away(v, n, f.text);
+    bool refuses = r && r->type == REDIS_REPLY_ERROR;
+    bool missing = refuses && strstr(r->str, "not found");
+    if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)
+        fail(&f, EXIT_SERVER, "the server at %s says: %s", n->name, r->str);
+    else if (r)
+        f.code = EXIT_DONE;
+    if (f.code != EXIT_DONE) survey_away(v, n, f.text);
     freeReplyObject(r);
     return !missing;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* survey_node.c - what a node says of itself: INFO server, memory, replication and bf, and
- * TIME, in one round trip. A user who may not ask for some of them does without. What is
+/* survey_node.c - what a node says of itself: some sections of INFO, and TIME, in one round
+ * trip. A user who may not ask for some of them does without. What is
  * kept as text may go to a terminal. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,9 @@
 #include "survey.h"
 #include "text.h"
 
-static const char *const questions[] = {"INFO server", "INFO memory", "INFO replication",
-                                        "INFO bf", "TIME"};
+static const char *const questions[] = {"INFO server",      "INFO memory",
+                                        "INFO persistence", "INFO replication",
+                                        "INFO bf",          "TIME"};
 /* A module has some fifty. */
 #define NUMBERS_MAX 256
 
@@ -68,6 +69,8 @@ static void take_line(struct survey_node *n, const char *line, size_t length) {
         n->memory = strtoull(number, NULL, 10);
     if (take(line, length, "maxmemory", number, sizeof(number)))
         n->memory_limit = strtoull(number, NULL, 10);
+    if (take(line, length, "loading", number, sizeof(number)))
+        n->loading = strcmp(number, "0") != 0;
     take_number(n, line, length);
 }
 
@@ -93,6 +96,7 @@ static void forget(struct survey_node *n) {
     free(n->numbers);
     n->numbers = NULL;
     n->nnumbers = 0;
+    n->loading = false;
     n->memory = n->memory_limit = 0;
     n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
         '\0';
@@ -108,14 +112,9 @@ static void settle(struct survey *v, struct survey_node *n) {
          n->name);
 }
 
-/* Errors that hold for all that is asked; others are of this user's rights. */
-static void take_error(struct survey *v, struct survey_node *n, const char *words) {
-    const char *does = strncmp(words, "LOADING ", 8) == 0 ? "is loading its data"
-                       : strncmp(words, "BUSY ", 5) == 0  ? "is busy with a script"
-                                                          : NULL;
+static void be_away(struct survey *v, struct survey_node *n, const char *does) {
     struct failure f;
-    if (!does) return;
-    fail(&f, EXIT_SERVER, "the server at %s %s", n->name, does);
+    fail(&f, EXIT_SERVER, "the server at %s is %s", n->name, does);
     survey_away(v, n, f.text);
 }
 
@@ -124,14 +123,18 @@ static bool read_answers(struct survey *v, struct survey_node *n) {
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r;
         if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return false;
-        if (r->type == REDIS_REPLY_ERROR)
-            take_error(v, n, r->str);
+        /* Other errors are of this user's rights. */
+        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "BUSY ", 5) == 0)
+            be_away(v, n, "busy with a script");
+        else if (r->type == REDIS_REPLY_ERROR)
+            n->loading |= strncmp(r->str, "LOADING ", 8) == 0;
         else if (r->type == REDIS_REPLY_ARRAY)
             take_time(n, r);
         else
             take_info(n, r);
         freeReplyObject(r);
     }
+    if (n->loading) be_away(v, n, "loading its data");
     if (n->up) settle(v, n);
     return true;
 }

@@ -340,6 +340,24 @@ TEST(a_server_that_hangs_is_not_waited_for_longer_than_told) {
     CHECK(strstr(got.err, "does not answer"));
 }
 
+TEST(a_server_that_loads_its_data_gets_a_sentence) {
+    needs(700, "a slow start to show");
+    struct server *s = server_start();
+    redisContext *reloading = client(s), *other = client(s);
+    make_ready(other, "k");
+    expect(other, "OK", "DEBUG", "POPULATE", "20000");
+    expect(other, "OK", "CONFIG", "SET", "loading-process-events-interval-bytes", "1024");
+    expect(other, "OK", "CONFIG", "SET", "key-load-delay", "1000");
+    post(reloading, "DEBUG", "RELOAD");
+    WAIT_UNTIL(text_matches(call_text(other, "PING"), "*LOADING*"));
+    struct outcome got = list(s, "k"), all = list(s, NULL);
+    expect(other, "OK", "CONFIG", "SET", "key-load-delay", "0");
+    expect_next(reloading, "OK");
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "is loading its data"));
+    CHECK_INT(all.code, EXIT_SERVER);
+}
+
 /* SCRIPT KILL is the only thing that such a server listens to. */
 TEST(a_server_that_is_busy_with_a_script_gets_a_sentence) {
     struct server *s = server_start(.config = "lua-time-limit 1");
@@ -362,7 +380,7 @@ static struct server *with_user(const char *rights) {
     struct server *s = server_start();
     redisContext *c = client(s);
     make_ready(c, "k");
-    expectf(c, "OK", "ACL SETUSER eve on nopass ~* +@all %s", rights);
+    expectf(c, "OK", text_of("ACL SETUSER eve on nopass ~* +@all %s", rights));
     return s;
 }
 
@@ -495,8 +513,8 @@ static const char *lie(void) {
                                  ":" MOST, "Received", ":" MOST);
     const char *part = text_of("*6\r\n%s%s%s%s%s:1\r\n", bulk("State"), bulk("loading"),
                                bulk("Rebuild"), rebuild, bulk("Doubt"));
-    return text_of("%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, time, bulk("0"),
-                   keys, lies, part, part, FIELDS("State", ":1"));
+    return text_of("%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, time,
+                   bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
 }
 
 TEST(a_server_that_lies_is_not_obeyed) {
