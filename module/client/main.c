@@ -11,6 +11,7 @@
  *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
  *     split.[ch]       a filter as many keys: parts, tags, slots
+ *     reply.[ch]       a reply within a time
  *
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake

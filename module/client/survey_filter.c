@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
 #include "text.h"
 
@@ -216,9 +217,10 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
         const size_t lengths[] = {7, n->keys[i].length, 4};
         redisAppendCommandArgv(n->node->c, 3, words, lengths);
     }
+    int64_t until = interrupt_clock() + v->settings->timeout;
     for (size_t i = from; i < to; i++) {
-        redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return survey_lose(v, n);
+        redisReply *r = reply_take(n->node->c, until);
+        if (!r) return survey_lose(v, n);
         if (is_redirected(r, n))
             elsewhere[nelsewhere++] = i;
         else

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
 
 #define AGAIN_MS       60000  /* when nothing seems to have changed */
@@ -97,9 +98,10 @@ static bool take_step(struct walk *w, const redisReply *r) {
 static bool step(struct walk *w) {
     const char *words[] = {"SCAN",  w->cursor,      "TYPE",  w->type,
                            "COUNT", KEYS_IN_A_STEP, "MATCH", w->pattern};
-    struct failure f;
-    redisReply *r = nodes_ask_node(w->n->node, &f, w->pattern ? 8 : 6, words);
-    if (!r) return survey_away(w->v, w->n, f.text);
+    redisContext *c = w->n->node->c;
+    redisAppendCommandArgv(c, w->pattern ? 8 : 6, words, NULL);
+    redisReply *r = reply_take(c, interrupt_clock() + w->v->settings->timeout);
+    if (!r) return survey_lose(w->v, w->n);
     bool good = take_step(w, r);
     freeReplyObject(r);
     return good;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
 #include "text.h"
 
@@ -120,9 +122,10 @@ static void be_away(struct survey *v, struct survey_node *n, const char *does) {
 
 /* False: the connection has failed. */
 static bool read_answers(struct survey *v, struct survey_node *n) {
+    int64_t until = interrupt_clock() + v->settings->timeout;
     for (size_t i = 0; i < QUESTIONS; i++) {
-        redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return false;
+        redisReply *r = reply_take(n->node->c, until);
+        if (!r) return false;
         /* Other errors are of this user's rights. */
         if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "BUSY ", 5) == 0)
             be_away(v, n, "busy with a script");

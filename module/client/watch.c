@@ -16,7 +16,7 @@
 #include "text.h"
 #include "watch_json.h"
 
-/* Ctrl-C waits at most that long for a server that hangs. */
+/* A server that hangs must not keep the others from being seen. */
 #define TIMEOUT_MS 3000
 
 /* ---- what is drawn ---- */

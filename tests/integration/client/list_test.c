@@ -340,6 +340,23 @@ TEST(a_server_that_hangs_is_not_waited_for_longer_than_told) {
     CHECK(strstr(got.err, "does not answer"));
 }
 
+static bool notices_signals(const struct program *p) {
+    const char *caught =
+        strstr(file_read(text_of("/proc/%d/status", p->pid)).bytes, "SigCgt:");
+    return caught && strtoull(caught + 7, NULL, 16) >> (SIGINT - 1) & 1;
+}
+
+/* Ten minutes are more than a test may take. */
+TEST(who_waits_for_a_server_that_hangs_may_end_it) {
+    struct server *s = server_start();
+    server_pause(s);
+    struct program *p = program_start("list", "-p", program_port(s), "--timeout", "10m");
+    WAIT_UNTIL(notices_signals(p));
+    program_signal(p, SIGINT);
+    CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
+    server_resume(s);
+}
+
 TEST(a_server_that_loads_its_data_gets_a_sentence) {
     needs(700, "a slow start to show");
     struct server *s = server_start();
@@ -473,6 +490,14 @@ TEST(what_speaks_another_protocol_gets_a_sentence) {
         test_case("garbage %zu", i);
         check_survives(garbage[i], strlen(garbage[i]));
     }
+}
+
+TEST(a_reply_without_end_is_not_waited_for) {
+    static const char begun[] = "$1000000\r\n";
+    struct outcome got = program_run(
+        "list", "-p", stand_in_without_end(begun, strlen(begun)), "--timeout", "1s");
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "does not answer"));
 }
 
 static const char *bulk(const char *text) {

@@ -92,6 +92,7 @@ void make_partial(redisContext *c, const char *key) {
 struct script {
     const char *bytes;
     size_t length;
+    bool endless;
 };
 
 /* Closed with bytes unread, it would take back what was sent. */
@@ -102,6 +103,8 @@ static void play(int fd, const struct script *s) {
         if (n <= 0) break;
         sent += (size_t)n;
     }
+    while (s->endless && send(fd, "x", 1, MSG_NOSIGNAL) == 1)
+        usleep(100000);
     shutdown(fd, SHUT_WR);
     while (read(fd, ignored, sizeof ignored) > 0) {
     }
@@ -126,7 +129,7 @@ static void end_stand_in(void *what) {
     free(pid);
 }
 
-const char *stand_in(const void *bytes, size_t length) {
+static const char *listen_for(const struct script *s) {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t room = sizeof at;
@@ -139,11 +142,19 @@ const char *stand_in(const void *bytes, size_t length) {
     workspace_open();
     fflush(NULL);
     *pid = fork();
-    if (*pid == 0) become_stand_in(listener, &(struct script){bytes, length}, parent);
+    if (*pid == 0) become_stand_in(listener, s, parent);
     close(listener);
     if (*pid < 0) FAIL("cannot fork");
     setpgid(*pid, *pid);
     workspace_guard(*pid);
     test_defer(end_stand_in, pid);
     return text_of("%d", ntohs(at.sin_port));
+}
+
+const char *stand_in(const void *bytes, size_t length) {
+    return listen_for(&(struct script){bytes, length, false});
+}
+
+const char *stand_in_without_end(const void *bytes, size_t length) {
+    return listen_for(&(struct script){bytes, length, true});
 }

@@ -42,4 +42,7 @@ void make_partial(redisContext *c, const char *key);
  * when the test does. */
 const char *stand_in(const void *bytes, size_t length);
 
+/* The same, and then a byte now and then, without end. */
+const char *stand_in_without_end(const void *bytes, size_t length);
+
 #endif
