@@ -483,6 +483,7 @@ TEST(what_speaks_another_protocol_gets_a_sentence) {
         "%2\r\n+a\r\n:1\r\n+b\r\n_\r\n",
         ">1\r\n+a\r\n",
         "-ERR \x1b[2J\r\n-LOADING \x1b[2J\r\n-BUSY\r\n-ERR\r\n-\r\n",
+        "-ERR\r\n-ERR\r\n-ERR\r\n-ERR\r\n-ERR\r\n-ERR\r\n-ERR \x1b[2J\r\n",
         "+OK\r\n:1\r\n$-1\r\n*-1\r\n*2\r\n$-1\r\n:5\r\n+what\r\n",
         "_\r\n#t\r\n,nan\r\n(99999\r\n=7\r\ntxt:abc\r\n",
     };
