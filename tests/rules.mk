@@ -163,11 +163,14 @@ $B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
 $B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
 $B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
 $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
-$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench:
+# A database comes from the tests' harness.
+$B/fill-bench: $B/bench/tests/bench/fill_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
+    $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 .PHONY: bench demo
-bench: $(MODULE) $B/core-bench $B/server-bench $B/guard-bench $B/pause-bench
+bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/pause-bench
 	@tests/bench/run.sh $B
 
 # ---- demo ----

@@ -36,7 +36,7 @@ void refuse_slow_build(void) {
         die("this build is sanitized: its figures would mean nothing");
 }
 
-const char *setting(const char *name, const char *otherwise) {
+const char *variable(const char *name, const char *otherwise) {
     const char *value = getenv(name);
     return value && *value ? value : otherwise;
 }

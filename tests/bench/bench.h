@@ -34,7 +34,7 @@ double ns_per_tick(void);
 void refuse_slow_build(void);
 
 /* A variable of the environment, if it is set. */
-const char *setting(const char *name, const char *otherwise);
+const char *variable(const char *name, const char *otherwise);
 
 /* The whole path of a module. Ends the program if there is none. */
 const char *module_path(const char *module);

@@ -127,10 +127,10 @@ static void show(const struct target *t, FILE *out) {
 }
 
 int main(void) {
-    struct target t = {.name = "bulwark", .binary = setting("SERVER", "redis-server")};
+    struct target t = {.name = "bulwark", .binary = variable("SERVER", "redis-server")};
     refuse_slow_build();
     pin_to(CLIENTS_PROCESSOR);
-    t.module = module_path(setting("MODULE", "./bulwark.so"));
+    t.module = module_path(variable("MODULE", "./bulwark.so"));
     target_start(&t, SERVERS_PROCESSOR);
     prepare(&t);
 

@@ -14,6 +14,12 @@ export SERVER
 "$programs/server-bench"
 "$programs/guard-bench"
 
+# What is not to be had is skipped by name.
+for name in postgres redis-py; do
+    deps/get.sh "$name" >/dev/null || true
+done
+"$programs/fill-bench"
+
 # Pauses depend on the server's allocator and on who frees: all that are there.
 servers=$SERVER
 if [ "$quick" = 0 ]; then

@@ -209,7 +209,7 @@ static void show(const struct contender *c, const struct contender *peer, FILE *
 
 static void start(struct contender *c, const char *name, const char *module) {
     c->target.name = name;
-    c->target.binary = setting("SERVER", "redis-server");
+    c->target.binary = variable("SERVER", "redis-server");
     c->target.module = module_path(module);
     target_start(&c->target, SERVERS_PROCESSOR);
     ask_target(c->target.fd, "SADD three anna bob carol");
@@ -218,11 +218,11 @@ static void start(struct contender *c, const char *name, const char *module) {
 
 int main(void) {
     static struct contender both[2];
-    const char *peer = setting("PEER", NULL);
+    const char *peer = variable("PEER", NULL);
     size_t n = peer ? 2 : 1;
     refuse_slow_build();
     pin_to(CLIENTS_PROCESSOR);
-    start(&both[0], "bulwark", setting("MODULE", "./bulwark.so"));
+    start(&both[0], "bulwark", variable("MODULE", "./bulwark.so"));
     if (peer) start(&both[1], "peer", peer);
 
     describe_build(stdout, "");
