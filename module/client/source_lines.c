@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "item.h"
 #include "source_file.h"
 
@@ -53,6 +54,34 @@ static bool begin(struct source *base, struct failure *f) {
     return source_file_begin(base, f);
 }
 
+/* In 32 bits, of which the compiler makes a fast loop; a buffer has fewer bytes. */
+static uint32_t count_byte(const char *text, size_t length, char byte) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < length; i++)
+        n += text[i] == byte;
+    return n;
+}
+
+/* What next() would give, in a fifth of its time: each line is an item, and so is what
+ * comes after the last end of a line. */
+static bool count(struct source_lines *s, struct failure *f) {
+    struct source_file *file = &s->file;
+    char last = s->stop;
+    if (!file->regular) return true;
+    begin(&file->source, f);
+    while (!file->ended) {
+        if (interrupt_came()) return interrupt_fail(f);
+        if (!source_file_receive(&file->source, f)) return false;
+        if (!source_file_begun(file) || file->at == file->end) continue;
+        size_t length = file->end - file->at;
+        file->source.count += count_byte(file->buffer + file->at, length, s->stop);
+        last = file->buffer[file->end - 1];
+        file->at = file->end;
+    }
+    file->source.count += last != s->stop;
+    return source_file_end(file, f) == SOURCE_END;
+}
+
 static const struct source_kind kind = {.next = next,
                                         .receive = source_file_receive,
                                         .fd = source_file_fd,
@@ -63,8 +92,7 @@ struct source *source_lines_open(const struct settings *settings, struct failure
     struct source_lines *s = fail_alloc(sizeof(*s));
     s->file.source.kind = &kind;
     s->stop = settings->null ? '\0' : '\n';
-    if (source_file_open(&s->file, settings, f) && source_file_count(&s->file, f))
-        return &s->file.source;
+    if (source_file_open(&s->file, settings, f) && count(s, f)) return &s->file.source;
     source_file_close(&s->file.source);
     return NULL;
 }

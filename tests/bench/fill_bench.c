@@ -4,14 +4,14 @@
  *     SERVER=/path/to/redis-server MODULE=./bulwark.so PROGRAM=./bulwark
  *
  * All ways rebuild the same filter with the same decimal ids. `LOAD alone` is the measure:
- * LOADs that were written down before the clock starts, sent from the file by sendfile(), so
- * that the server is all that works. `COPY alone` is what PostgreSQL takes to write the ids
- * to /dev/null.
+ * LOADs that were written down before the clock starts, sent from the file by sendfile(),
+ * so that the server is all that works. `COPY alone` is what PostgreSQL takes to write the
+ * ids to /dev/null.
  *
- * bulwark does all of it: it counts the source, START, LOAD, CHECK, COMMIT. For the others
- * START and COMMIT are outside of the clock. Each COMMIT names the number of ids: a way that
- * loses one ends the program. What is not to be had (PostgreSQL, redis-cli, redis-py) is
- * skipped by name.
+ * bulwark does all of it: it counts the source, then START, LOAD, CHECK, COMMIT. For the
+ * others START and COMMIT are outside of the clock. Each COMMIT names the number of ids: a
+ * way that loses one ends the program. What is not to be had (PostgreSQL, redis-cli,
+ * redis-py) is skipped by name.
  *
  * In each round all ways have their turn. Shown is the median of the rounds, and of their
  * ratios to LOAD alone in the same round; the file has every round. */
@@ -103,8 +103,9 @@ static double database_cpu(void) {
     usleep(100000); /* until the last one has ended */
     snprintf(path, sizeof path, "/proc/%d/stat", database->pid);
     FILE *in = fopen(path, "r");
-    if (!in || fscanf(in, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
-                          "%*u %lf %lf",
+    if (!in || fscanf(in,
+                      "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+                      "%*u %lf %lf",
                       &user, &system) != 2)
         die("can't read %s", path);
     fclose(in);

@@ -82,6 +82,34 @@ TEST(a_dry_run_changes_nothing) {
     CHECK_STR(filter_text(c, "k"), before);
 }
 
+/* One for each line, however long, and for what comes after the last newline. */
+TEST(a_file_is_counted_as_it_is_read) {
+    static char long_line[600000];
+    static const struct {
+        const char *text;
+        int items;
+    } files[] = {{"", 0},
+                 {"a", 1},
+                 {"a\n", 1},
+                 {"\n\na", 3},
+                 {"\xef\xbb\xbf", 0},
+                 {"\xef\xbb\xbf-\nb", 2},
+                 {"\xef\xbb", 1},
+                 {long_line, 2},
+                 {long_line + 590000, 2}};
+    struct server *s = server_shared();
+    memset(long_line, 'x', sizeof long_line - 1);
+    memcpy(long_line + sizeof long_line - 3, "\ny", 2);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char counted[32];
+        const char *file = bytes_file(files[i].text, strlen(files[i].text));
+        snprintf(counted, sizeof counted, "*: %d items\n*", files[i].items);
+        struct outcome got = fill(s, "--from", file, "--empty", "--dry-run");
+        test_case("file %zu: %s%s", i, got.out, got.err);
+        CHECK(text_matches(got.out, counted));
+    }
+}
+
 TEST(a_lease_ends) {
     struct server *s;
     redisContext *c = fresh(&s);
