@@ -37,8 +37,8 @@
 /* What a way needs, besides the server. */
 enum { NOTHING = 0, DATABASE = 1, CLIENT = 2, PYTHON = 4 };
 
-/* Who sends START and COMMIT, and what runs between them. */
-enum sort { ALONE, COPY, WHOLE, LOADS };
+/* WHOLE and COPY need no START and COMMIT from us; ALONE and READY need LOADs in a file. */
+enum sort { ALONE, COPY, WHOLE, READY, LOADS };
 
 struct way {
     const char *name;
@@ -52,7 +52,7 @@ struct way {
 static const struct way ways[] = {
     {"LOAD alone", ALONE, NOTHING, NULL},
     {"bulwark fill --from FILE", WHOLE, NOTHING, FILL "--from $IDS"},
-    {"redis-cli --pipe, ready file", LOADS, CLIENT, "$CLIENT -p $PORT --pipe <$READY"},
+    {"redis-cli --pipe, ready file", READY, CLIENT, "$CLIENT -p $PORT --pipe <$READY"},
     {"redis-cli --pipe, from awk", LOADS, CLIENT,
      "awk -v token=$TOKEN -f tests/bench/loads.awk $IDS | $CLIENT -p $PORT --pipe"},
     {"redis-py, pipelines", LOADS, PYTHON,
@@ -197,9 +197,10 @@ static struct rusage run_copy(void) {
 
 static void measure(const struct way *w, unsigned round) {
     struct figures *g = &seen[w - ways][round];
-    bool rebuilds = w->sort == ALONE || w->sort == LOADS;
+    bool rebuilds = w->sort != COPY && w->sort != WHOLE;
     if (rebuilds) start_rebuild();
-    if (rebuilds) run("awk -v token=$TOKEN -f tests/bench/loads.awk $IDS >$READY");
+    if (rebuilds && w->sort != LOADS)
+        run("awk -v token=$TOKEN -f tests/bench/loads.awk $IDS >$READY");
     double server = target_cpu(&target), copied = database_cpu(), began = seconds();
     struct rusage use = w->sort == ALONE  ? run_alone()
                         : w->sort == COPY ? run_copy()
