@@ -225,7 +225,8 @@ static bool has_one_column(struct postgres *p, struct failure *f) {
 static bool look_at_query(struct postgres *p, struct failure *f) {
     snprintf(p->source.name, sizeof(p->source.name), "the query");
     p->from = query_in_brackets(p->settings->query);
-    return has_one_column(p, f) && count(p, f);
+    p->source.estimated = p->settings->capacity > 0; /* else to count is to run it twice */
+    return has_one_column(p, f) && (p->source.estimated || count(p, f));
 }
 
 static void close_all(struct source *s) {
