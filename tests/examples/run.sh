@@ -23,7 +23,7 @@ serve() {
             >"$dir/log" 2>&1 &
         pid=$!
         tries=0
-        while [ $((tries += 1)) -le 100 ] && kill -0 $pid 2>/dev/null; do
+        while [ $((tries += 1)) -le 600 ] && kill -0 $pid 2>/dev/null; do
             grep -qi 'ready to accept connections' "$dir/log" && return 0
             sleep 0.1
         done
@@ -37,7 +37,7 @@ serve() {
 example() { # name command...
     echo "$1"
     shift
-    if serve && timeout 60 "$@" "$port"; then
+    if serve && timeout 300 "$@" "$port"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
@@ -72,7 +72,7 @@ end_clients() {
 client() { # name command...
     echo "$1"
     shift
-    if { [ "$pid" ] || serve_clients; } && timeout 60 "$@"; then
+    if { [ "$pid" ] || serve_clients; } && timeout 300 "$@"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
