@@ -136,7 +136,7 @@ def taken(key):
     late = owner(slot)
     heir, other = (port for port in masters if port != late)
     name = call(heir, "CLUSTER", "MYID")
-    running[late].send_signal(signal.SIGSTOP)
+    power("stop", late)
     call(heir, "CLUSTER", "BUMPEPOCH")  # so that the late one believes it
     for port in (heir, other):
         call(port, "CLUSTER", "SETSLOT", slot, "NODE", name)
@@ -175,12 +175,18 @@ def obey(words):
     elif order == "start":
         start(plain, *settings)
     else:
-        number = {"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}[order]
-        process = running[int(rest[0]) if rest else plain]
-        process.send_signal(number)
-        if order == "kill":
-            process.wait()
-        elif order == "go" and rest and int(rest[0]) in masters:
+        power(order, int(rest[0]) if rest else plain)
+
+
+def power(order, port):
+    running[port].send_signal({"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}[order])
+    if order == "kill":
+        running[port].wait()
+    if order == "stop":
+        hanging.add(port)
+    elif order == "go":
+        hanging.discard(port)
+        if port in masters and not hanging:
             until_agreed()
 
 
@@ -193,7 +199,7 @@ def listen(control):
             line.sendall(b"ok\n")
 
 
-moves = {}
+moves, hanging = {}, set()
 plain, replica, sentinel, *masters = [free_port() for _ in range(6)]
 path = os.path.join(folder.name, "socket")
 settings = ("--unixsocket", path, "--repl-diskless-sync-delay", "0")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bulwark.mjs - reads and writes through a filter that keeps away what does not exist.
 //
-// For node-redis and ioredis, on one server or in a cluster. Copy this file; it imports
-// nothing that is not Node's own (20.15 or newer).
+// For node-redis and ioredis, on one server or in a cluster; ioredis behind a Sentinel, too. Copy
+// this file; it imports nothing that is not Node's own (20.15 or newer).
 //
 //     const shield = new Shield(client, 'users', 'user', { item: BigInt })
 //     const row = await shield.read(id, id => database.find(id)) // null: there is none
