@@ -3,7 +3,8 @@
 # run.sh - the documentation's examples, each with a server of its own on a free port; and the
 # helpers of module/client/ with every client that they are for (tests/clients/).
 #
-#     MODULE=/path/bulwark.so SERVER=/path/redis-server tests/examples/run.sh /path/guard
+#     MODULE=/path/bulwark.so PROGRAM=/path/bulwark SERVER=/path/redis-server \
+#         tests/examples/run.sh /path/guard
 #
 # The argument is guard.c, compiled. A client that can't be fetched is skipped by name.
 set -u
@@ -98,15 +99,13 @@ needs() {
 }
 
 example 'C, hiredis' "$guard"
-if needs redis-py 4; then
-    for decode in decode_responses=False decode_responses=True; do
-        example "Python, redis-py, $decode" build/deps/redis-py/python3 tests/examples/guard.py $decode
-    done
+if needs redis-py 3; then
+    example 'Python, the helper with redis-py' build/deps/redis-py/python3 tests/examples/shield.py
     example 'Python, redis-py: drop-in' build/deps/redis-py/python3 tests/examples/drop_in.py
     example 'Transcripts' build/deps/redis-py/python3 tests/examples/transcripts.py
 fi
 if needs node-redis 2; then
-    example 'Node, node-redis' node tests/examples/guard.mjs
+    example 'Node, the helper with node-redis' node tests/examples/shield.mjs
     example 'Node, node-redis: drop-in' node tests/examples/drop_in.mjs
 fi
 if needs redis-py 4; then
