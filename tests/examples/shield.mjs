@@ -21,7 +21,11 @@ const database = {
   async begin () {
     const id = BigInt(this.rows.size + 1000)
     let kept
-    return { insert: async row => { kept = row; return id }, commit: async () => { this.rows.set(id, kept) } }
+    return {
+      insert: async row => { kept = row; return id },
+      commit: async () => { this.rows.set(id, kept) },
+      rollback: async () => {}
+    }
   }
 }
 
@@ -47,7 +51,8 @@ async function register (row) {
   const id = await transaction.insert(row) // INSERT ... RETURNING id
   try {
     await shield.write(id, async () => { await transaction.commit(); return row })
-  } catch (error) { // NotCommitted: Redis is away, roll back
+  } catch (error) { // NotCommitted: Redis is away, or has lost the filter
+    await transaction.rollback()
     throw error instanceof NotCommitted ? new TryAgain() : error
   }
   return id

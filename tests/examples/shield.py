@@ -46,6 +46,9 @@ class Transaction:
     def commit(self):
         self.database.insert(self.id, self.row)
 
+    def rollback(self):
+        """Nothing was kept."""
+
 
 def expect(what, got, wanted):
     print(f"  {'ok ' if got == wanted else 'NOT'} {what}: {got!r}")
@@ -116,7 +119,8 @@ def register(row):
     id = transaction.insert(row)  # INSERT ... RETURNING id
     try:
         shield.write(id, lambda id: transaction.commit() or row)
-    except NotCommitted:  # Redis is away: roll back
+    except NotCommitted:  # Redis is away, or has lost the filter
+        transaction.rollback()
         raise TryAgain from None
     return id
 # [/write]
