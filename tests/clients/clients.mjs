@@ -114,7 +114,7 @@ async function open (settings) {
   return client
 }
 
-async function openCluster (settings) {
+async function openCluster ({ socketTimeout, ...settings }) {
   if (isNodeRedis) {
     const client = library.createCluster({ rootNodes: masters.map(port => ({ socket: { host, port } })), ...settings })
     client.on('error', () => {})
@@ -122,7 +122,7 @@ async function openCluster (settings) {
   }
   const { protocol, keyPrefix, ...more } = settings
   const client = new library.Cluster([{ host, port: masters[0] }],
-    { ...more, keyPrefix, redisOptions: protocol ? { protocol } : {} })
+    { ...more, keyPrefix, redisOptions: { socketTimeout, ...(protocol ? { protocol } : {}) } })
   client.on('error', () => {})
   await once(client, 'ready')
   return client
@@ -323,8 +323,20 @@ async function overACluster (client, prefix) {
   await soon('a cached row', hasty, database, 3, 'hit')
   for (const port of masters) await order(`stop ${port}`)
   await expectRead('the nodes hang: the database is asked', hasty, database, 3, row(3), 1, 'unknown error')
-  for (const port of masters) await order(`go ${port}`)
+  await order('back')
   await soon('they go on', hasty, database, 3, 'hit')
+}
+
+// A connection that never ends is one that the client goes on with, without socketTimeout.
+async function takenOver (settings) {
+  const client = await openCluster({ ...settings, socketTimeout: 1000 })
+  const [database, shield] = [new Database(), shieldOf(client, { parts: 8, ...quick })]
+  await soon('a cached row', shield, database, 5, 'hit')
+  await order(`taken ${shield.place(5).filter}`)
+  await expectRead('a node hangs: the database is asked', shield, database, 5, row(5), 1, 'unknown error')
+  await soon('... until another node has its slot, and no filter', shield, database, 5, 'unknown')
+  await order('back')
+  end(client)
 }
 
 async function withoutParts (client) {
@@ -373,6 +385,7 @@ for (const settings of ways) {
   const cluster = await openCluster(settings)
   await overACluster(cluster, prefixOf(settings))
   end(cluster)
+  if (!isNodeRedis) await takenOver(settings)
 }
 console.log(' rarer things, over a unix socket')
 const local = await open(isNodeRedis ? { socket: { path: SOCKET } } : { path: SOCKET })

@@ -18,6 +18,7 @@ it is ended itself. When they are up, the file has what the programs need in the
     moving KEY      moves the keys of KEY's slot to another master, and leaves it there ...
     moved KEY       ... until this, which tells all masters: first ASK, then MOVED
     taken KEY       the master of KEY hangs, and another one has taken over KEY's slot
+    back            what hangs goes on
     promote PORT    the replica is the master, or the server is it again; clients are cut off
                     and the Sentinel is told, as a Sentinel does it itself, in a minute
 """
@@ -174,6 +175,9 @@ def obey(words):
         {"moving": moving, "moved": moved, "taken": taken, "promote": promote}[order](*rest)
     elif order == "start":
         start(plain, *settings)
+    elif order == "back":
+        for port in list(hanging):
+            power("go", port)
     else:
         power(order, int(rest[0]) if rest else plain)
 
