@@ -63,7 +63,7 @@ build() {
 
 # What is not to be had is skipped by the stage that wants it.
 fetch() {
-    for what in 'server redis-7.0' clang promtool redis-py arm64 s390x node-redis; do
+    for what in 'server redis-7.0' clang promtool redis-py arm64 s390x node-redis redis-py-6.1 redis-py-6.4 valkey-py-6.1 ioredis; do
         # shellcheck disable=SC2086
         deps/get.sh $what
     done >"$logs/fetch.log" 2>&1
