@@ -67,14 +67,18 @@ def expect_read(what, shield, database, id, wanted, asked, word):
     expect(what, look(shield, database, id), (wanted, asked, word))
 
 
-def soon(what, shield, database, id, word):
-    """Reads again until the word comes: there is no saying when."""
+# What an empty server says; a hit, if an answer that came too late was cached.
+ANY = ("unknown", "hit")
+
+
+def soon(what, shield, database, id, *words):
+    """Reads again until one of the words comes: there is no saying when."""
     for _ in range(3000):
         got, _, moved = look(shield, database, id)
-        if moved == word:
+        if moved in words:
             break
         time.sleep(0.02)
-    expect(what, (got, moved), (database.rows.get(id), word))
+    expect(what, (got, moved in words), (database.rows.get(id), True))
 
 
 def order(words):
@@ -216,7 +220,7 @@ def gone_slow_back(client, r):
     expect_read("a server that is gone: the database is asked", shield, database, 7, b"\xff row 7", 1, "unknown error")
     refused("a write", shield, database, 1000)
     order("start")
-    soon("it is back, and empty", shield, database, 8, "unknown")
+    soon("it is back, and empty", shield, database, 8, *ANY)
     rebuild(r, "users", list(database.rows))
     soon("... and filled", shield, database, 1000, "absent")
     soon("... and caches", shield, database, 7, "hit")
@@ -229,11 +233,11 @@ def behind_a_sentinel(r):
     rebuild(r, "users", list(database.rows))
     soon("a cached row", shield, database, 7, "hit")
     order(f"promote {os.environ['REPLICA']}")
-    soon("a replica was promoted, and is asked", shield, database, 1000, "unknown")
+    soon("a replica was promoted, and is asked", shield, database, 1000, *ANY)
     shield.write(1000, database.inserting(b"written"))
     expect("... and written to", library_at(int(os.environ["REPLICA"])).get("user:1000"), b"written")
     order(f"promote {port}")
-    soon("... and back", shield, database, 1001, "unknown")
+    soon("... and back", shield, database, 1001, *ANY)
 
 
 def over_a_cluster(client):
@@ -267,7 +271,7 @@ def over_a_cluster(client):
     soon("a cached row", hasty, database, 3, "hit")
     order(f"taken {hasty.place(3).filter.decode()}")
     expect_read("a node hangs: the database is asked", hasty, database, 3, database.rows[3], 1, "unknown error")
-    soon("... until another node has its slot, and no filter", hasty, database, 3, "unknown")
+    soon("... until another node has its slot, and no filter", hasty, database, 3, *ANY)
     order("back")
 
 
