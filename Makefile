@@ -150,7 +150,7 @@ unit: $B/unit-tests
 integration: $(MODULE) $(PROGRAM) $(INTEGRATION)
 	@$(test_server) $(INTEGRATION) -j $(JOBS)
 
-examples: $(MODULE) $B/guard
+examples: $(MODULE) $(PROGRAM) $B/guard
 	@$(test_server) tests/examples/run.sh $B/guard
 
 matrix: bulwark.so bulwark $(INTEGRATION) servers

@@ -25,7 +25,7 @@ stages() { # announce | run
     $1 80 'integration' integration SERVER="$server"
     $1 90 'integration, sanitized module' integration SAN=$san
     $1 15 'threads, under ThreadSanitizer' threads
-    $1 10 'examples' examples SERVER="$server"
+    $1 45 'examples' examples SERVER="$server"
     $1 25 'unit tests, on emulated arm64' arm64
     $1 40 'unit tests, on emulated s390x, big-endian' s390x
 }
@@ -63,7 +63,8 @@ build() {
 
 # What is not to be had is skipped by the stage that wants it.
 fetch() {
-    for what in 'server redis-7.0' clang promtool postgres openssl-tool redis-py arm64 s390x node-redis; do
+    for what in 'server redis-7.0' clang promtool postgres openssl-tool redis-py redis-py-6.1 redis-py-6.4 \
+        valkey-py-6.1 node-redis ioredis arm64 s390x; do
         # shellcheck disable=SC2086
         deps/get.sh $what
     done >"$logs/fetch.log" 2>&1

@@ -64,7 +64,7 @@ blocks_not_run() {
                     echo "$page does not show $file, [$name], as it is run"
             done
     done
-    for file in tests/examples/guard.*; do
+    for file in tests/examples/*.*; do
         for name in $(sed -nE 's,^(//|#|/\*) \[([a-z]+)\].*,\2,p' "$file"); do
             grep -qF "<!-- $file $name -->" README.md module/manual/*.md ||
                 echo "$file, [$name], is not shown"

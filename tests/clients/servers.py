@@ -3,11 +3,12 @@
 
     SERVER=... MODULE=... servers.py FILE
 
-starts a server, a replica of it and a cluster of three masters, and ends them when it is
-ended itself. When they are up, the file has what the programs need in their environment:
+starts a server, a replica of it, a Sentinel and a cluster of three masters, and ends them when
+it is ended itself. When they are up, the file has what the programs need in their environment:
 
     PORT, SOCKET    of the server: loopback, and a unix socket
     REPLICA         the replica's port
+    SENTINEL        the port of the Sentinel, which calls the server "shop"
     CLUSTER         the ports of the masters
     CONTROL         a port: whoever sends a line there gets "ok" when it is done
 
@@ -16,6 +17,10 @@ ended itself. When they are up, the file has what the programs need in their env
     stop PORT ...   the same for the replica or a master
     moving KEY      moves the keys of KEY's slot to another master, and leaves it there ...
     moved KEY       ... until this, which tells all masters: first ASK, then MOVED
+    taken KEY       the master of KEY hangs, and another one has taken over KEY's slot
+    back            what hangs goes on
+    promote PORT    the replica is the master, or the server is it again; clients are cut off
+                    and the Sentinel is told, as a Sentinel does it itself, in a minute
 """
 import os
 import random
@@ -55,19 +60,19 @@ def start(port, *settings):
 
 
 def until(holds, what):
-    for _ in range(200):
+    for _ in range(1200):
         try:
             if holds():
                 return
         except OSError:
             pass
         time.sleep(0.05)
-    raise SystemExit(f"{what}: not in 10 s")
+    raise SystemExit(f"{what}: not in 60 s")
 
 
 def call(port, *words):
     """The reply to one command, text or a list; an error is text too."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         out = b"*%d\r\n" % len(words)
         for word in (word if isinstance(word, bytes) else str(word).encode() for word in words):
             out += b"$%d\r\n%s\r\n" % (len(word), word)
@@ -92,9 +97,14 @@ def make_cluster(ports):
         call(port, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
     for port in ports[1:]:
         call(ports[0], "CLUSTER", "MEET", "127.0.0.1", port)
-    for port in ports:
-        until(lambda: "cluster_state:ok" in call(port, "CLUSTER", "INFO") and
-              len(call(port, "CLUSTER", "SLOTS")) == len(ports), "cluster")
+    until(lambda: len(call(ports[0], "CLUSTER", "SLOTS")) == len(ports), "cluster")
+    until_agreed()
+
+
+def until_agreed():
+    """All masters say the same of all slots."""
+    until(lambda: all("cluster_state:ok" in call(port, "CLUSTER", "INFO") for port in masters) and
+          1 == len({str(sorted(call(port, "CLUSTER", "SLOTS"))) for port in masters}), "agreement")
 
 
 def owner(slot):
@@ -122,18 +132,66 @@ def moved(key):
         call(port, "CLUSTER", "SETSLOT", slot, "NODE", name)
 
 
+def taken(key):
+    slot = int(call(masters[0], "CLUSTER", "KEYSLOT", key))
+    late = owner(slot)
+    heir, other = (port for port in masters if port != late)
+    name = call(heir, "CLUSTER", "MYID")
+    power("stop", late)
+    call(heir, "CLUSTER", "BUMPEPOCH")  # so that the late one believes it
+    for port in (heir, other):
+        call(port, "CLUSTER", "SETSLOT", slot, "NODE", name)
+
+
+def promote(port):
+    port = int(port)
+    [old] = {plain, replica} - {port}
+    call(port, "REPLICAOF", "NO", "ONE")
+    call(old, "REPLICAOF", "127.0.0.1", port)
+    until(lambda: "master_link_status:up" in call(old, "INFO", "replication"), "link")
+    call(sentinel, "SENTINEL", "REMOVE", "shop")
+    watch(port)
+    call(old, "CLIENT", "KILL", "TYPE", "normal")
+
+
+def watch(port):
+    call(sentinel, "SENTINEL", "MONITOR", "shop", "127.0.0.1", port, 1)
+    call(sentinel, "SENTINEL", "SET", "shop", "down-after-milliseconds", 3600000)
+
+
+def start_sentinel():
+    file = os.path.join(folder.name, "sentinel.conf")
+    with open(file, "w") as out:
+        print(f"port {sentinel}\nbind 127.0.0.1\ndir {folder.name}", file=out)
+    with open(os.path.join(folder.name, "sentinel.log"), "w") as log:
+        running[sentinel] = subprocess.Popen([server, file, "--sentinel"], stdout=log, stderr=log)
+    until(lambda: call(sentinel, "PING") == "PONG", "sentinel")
+    watch(plain)
+
+
 def obey(words):
     order, *rest = words.split()
-    if order in ("moving", "moved"):
-        {"moving": moving, "moved": moved}[order](*rest)
+    if order in ("moving", "moved", "taken", "promote"):
+        {"moving": moving, "moved": moved, "taken": taken, "promote": promote}[order](*rest)
     elif order == "start":
         start(plain, *settings)
+    elif order == "back":
+        for port in list(hanging):
+            power("go", port)
     else:
-        number = {"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}[order]
-        process = running[int(rest[0]) if rest else plain]
-        process.send_signal(number)
-        if order == "kill":
-            process.wait()
+        power(order, int(rest[0]) if rest else plain)
+
+
+def power(order, port):
+    running[port].send_signal({"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}[order])
+    if order == "kill":
+        running[port].wait()
+    if order == "stop":
+        hanging.add(port)
+    elif order == "go":
+        hanging.discard(port)
+        if port in masters and not hanging:
+            until_agreed()
 
 
 def listen(control):
@@ -145,8 +203,8 @@ def listen(control):
             line.sendall(b"ok\n")
 
 
-moves = {}
-plain, replica, *masters = [free_port() for _ in range(5)]
+moves, hanging = {}, set()
+plain, replica, sentinel, *masters = [free_port() for _ in range(6)]
 path = os.path.join(folder.name, "socket")
 settings = ("--unixsocket", path, "--repl-diskless-sync-delay", "0")
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
@@ -155,10 +213,11 @@ try:
     start(replica, "--replicaof", "127.0.0.1", str(plain))
     make_cluster(masters)
     until(lambda: "connected_slaves:1" in call(plain, "INFO", "replication"), "replica")
+    start_sentinel()
     with socket.create_server(("127.0.0.1", 0)) as control:
         with open(sys.argv[1] + ".new", "w") as out:
-            print(f"PORT={plain} REPLICA={replica} SOCKET={path} CLUSTER='{' '.join(map(str, masters))}'",
-                  f"CONTROL={control.getsockname()[1]}", file=out)
+            print(f"PORT={plain} REPLICA={replica} SOCKET={path} SENTINEL={sentinel}",
+                  f"CLUSTER='{' '.join(map(str, masters))}' CONTROL={control.getsockname()[1]}", file=out)
         os.rename(sys.argv[1] + ".new", sys.argv[1])
         listen(control)
 finally:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bulwark.mjs - reads and writes through a filter that keeps away what does not exist.
 //
-// For node-redis and ioredis, on one server or in a cluster. Copy this file; it imports
-// nothing that is not Node's own.
+// For node-redis and ioredis, on one server or in a cluster; ioredis behind a Sentinel, too. Copy
+// this file; it imports nothing that is not Node's own (20.15 or newer).
 //
 //     const shield = new Shield(client, 'users', 'user', { item: BigInt })
 //     const row = await shield.read(id, id => database.find(id)) // null: there is none
@@ -28,23 +28,29 @@ export class Busy extends Error {}
 const defaults = {
   // Makes an id canonical: returns text, bytes, a whole number or a BigInt. null, a
   // SyntaxError and a RangeError mean that no such row can exist.
+  /** @type {(id: any) => any} */
   item: id => id,
   parts: 1, // how many filters the items are divided among: `bulwark parts N`
-  encode: JSON.stringify, // a row to text or bytes
+  /** @type {(row: any) => any} */
+  encode: JSON.stringify, // a row to text or bytes, or a promise of it
+  /** @type {(value: any) => any} */
   decode: JSON.parse, // and back, from a Buffer
   ttl: 60, // seconds that a row stays in the cache
   nothing: '-', // the sentinel: the cached value that means "there is none"
   nothingTtl: 3, // seconds that it stays there; 0: there are no sentinels
   timeout: 250, // milliseconds that a read waits for the server, at each step
-  unanswered: 10000, // with so many commands unanswered, no read sends another
-  writer: null, // the client that writes, if not the same: see replicas
-  writeTimeout: 5000, // as timeout, for writes
-  replicas: 0, // how many must have an item before it is committed (WAIT)
-  aof: [0, 0], // the same for files: here, on replicas (WAITAOF)
+  writeTimeout: 5000, // the same for a write
   limit: 20, // how many questions that are unknown the database gets at a time
   patience: 5000, // milliseconds that another one waits, before Busy is thrown
+  replicas: 0, // how many must have an item before it is committed (WAIT)
+  aof: [0, 0], // the same for files: here, on replicas (WAITAOF)
   sample: 0, // which share of `absent` is asked of the database all the same
+  /** @type {(id: any, row: any) => void} */
   onWrong: () => {}, // called with the id and the row if the database had one
+  /** @type {any} */
+  writer: null, // the client that writes, if not the same: with replicas and aof it has to be
+  unanswered: 10000, // with so many commands unanswered, no read sends another
+  /** @type {(line: string) => void} */
   log: console.error // called with a line about what went wrong
 }
 
@@ -62,6 +68,7 @@ export class Shield {
   #nothing
   #said = -Infinity
 
+  /** @param {Partial<typeof defaults>} settings */
   constructor (client, filter, cache, settings = {}) {
     const strange = Object.keys(settings).find(name => !(name in defaults))
     if (strange) throw new TypeError(`no such setting: ${strange}`)
@@ -82,18 +89,22 @@ export class Shield {
     }
   }
 
-  // For programs that fill or look: the names and bytes that read and write use, or null if
-  // the id can't be made canonical.
+  // For programs that fill or look: the names and bytes that read and write use. RangeError
+  // or SyntaxError: the id can't be made canonical.
   place (id) {
-    const canonical = makeCanonical(this.#settings.item, id)
-    return canonical === null ? null : { id: canonical, ...this.#names.of(bytes(canonical)) }
+    const canonical = this.#settings.item(id)
+    if (canonical === null) throw new RangeError(`no canonical id: ${id}`)
+    return { id: canonical, ...this.#names.of(bytes(canonical)) }
   }
 
   // The row, from the cache or from load(canonical id), which returns null or undefined if
   // there is none. What comes from the cache is decode(encode(row)).
   async read (id, load) {
-    const place = this.place(id)
-    if (!place) {
+    let place
+    try {
+      place = this.place(id)
+    } catch (error) {
+      if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error
       this.counts.invalid++
       return null
     }
@@ -109,10 +120,9 @@ export class Shield {
 
   // commit(canonical id) commits the row and returns it for the cache, or nothing: then what
   // is cached is deleted. If it throws, the row may exist all the same, so the rest is done.
-  // RangeError: the id isn't canonical. Returns what commit does.
+  // Returns what commit does. Errors as place has them, and NotCommitted.
   async write (id, commit) {
     const place = this.place(id)
-    if (!place) throw new RangeError(`no canonical id: ${id}`)
     try {
       const [added, ...waited] = await this.#writer.talk(place.filter, [addition(place), ...this.#waits])
       checkAdded(added)
@@ -132,7 +142,7 @@ export class Shield {
   // Deletes what is cached, after a row was deleted or changed elsewhere.
   async forget (id) {
     const place = this.place(id)
-    if (place) await this.#writer.call(place.key, ['DEL', place.key])
+    await this.#writer.call(place.key, ['DEL', place.key])
   }
 
   // hit and the row, or absent, maybe, unknown; error: no good answer came.
@@ -305,16 +315,10 @@ class Server {
   async talk (key, commands) {
     if (commands.length === 1) return [await this.call(key, commands[0])]
     return this.#within(() => this.#client.lend(key, async (connection, send) => {
-      let broken = false
-      const note = () => { broken = true }
-      for (const event of ['close', 'reconnecting', 'end']) connection.on(event, note)
-      try {
-        const replies = await Promise.all(commands.map(send))
-        if (broken) throw new Error('the connection broke meanwhile')
-        return replies
-      } finally {
-        for (const event of ['close', 'reconnecting', 'end']) connection.off(event, note)
-      }
+      const before = breaks(connection)
+      const replies = await Promise.all(commands.map(send))
+      if (breaks(connection) !== before) throw new Error('the connection broke meanwhile')
+      return replies
     }))
   }
 
@@ -341,6 +345,17 @@ class Server {
       this.#open--
     }
   }
+}
+
+// How often a connection has broken since it was first asked about.
+const broken = new WeakMap()
+function breaks (connection) {
+  if (!broken.has(connection)) {
+    broken.set(connection, 0)
+    const count = () => broken.set(connection, broken.get(connection) + 1)
+    for (const event of ['close', 'reconnecting', 'end']) connection.on(event, count)
+  }
+  return broken.get(connection)
 }
 
 // What the clients have in common:
@@ -461,18 +476,13 @@ function checkWaited ([name, ...wanted], reply) {
   if (got.some((count, i) => !(count >= Number(wanted[i])))) throw new Error(`${name} ${wanted}: only ${got} have it`)
 }
 
-function makeCanonical (item, id) {
-  try {
-    return item(id)
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return null
-    throw error
-  }
-}
-
 function bytes (value) {
   if (value instanceof Uint8Array) return Buffer.from(value)
-  if (typeof value === 'string') return Buffer.from(value)
+  if (typeof value === 'string') {
+    // Else half a character became another text's bytes.
+    if (!value.isWellFormed()) throw new RangeError('text that is no Unicode')
+    return Buffer.from(value)
+  }
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return Buffer.from(String(value))
   throw new TypeError(`text, bytes, a whole number or a BigInt, not ${typeof value}: ${value}`)
 }

@@ -2,7 +2,7 @@
 """bulwark.py - reads and writes through a filter that keeps away what does not exist.
 
 For redis-py and valkey-py, on one server, behind a Sentinel, or in a cluster. Copy this file;
-it imports nothing that is not Python's own.
+it imports nothing that is not Python's own (3.8 or newer).
 
     shield = Shield(redis.Redis(), "users", "user", item=int)
     row = shield.read(id, database.find)                      # None: there is none
@@ -23,15 +23,23 @@ import copy
 import inspect
 import json
 import logging
+import os
 import random
 import threading
 import time
+import weakref
 import zlib
 
 SLOTS = 16384
 
 Place = collections.namedtuple("Place", "id filter key item")
 Place.__doc__ = "Where an item is: its canonical id; filter, cache key and item in bytes."
+
+
+# A process that was forked has none of the threads that held its locks.
+_shields = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [shield._make_locks() for shield in list(_shields)])
 
 
 class NotCommitted(Exception):
@@ -65,7 +73,7 @@ class Shield:
     limit          how many questions that are unknown the database gets at a time
     patience       seconds that another one waits, before Busy is raised
     replicas       how many must have an item before it is committed (WAIT)
-    aof            the same for files: (here, on replicas) (WAITAOF)
+    aof            the same for files: here, on replicas (WAITAOF)
     sample         which share of `absent` is asked of the database all the same
     on_wrong       called with the id and the row if the database had one
     """
@@ -80,17 +88,23 @@ class Shield:
         self._names = _Names(filter, cache, parts)
         self._item, self._encode, self._decode = item, encode, decode
         self._ttl, self._nothing, self._nothing_ttl = ttl, _bytes(nothing), nothing_ttl
-        self._room, self._patience = threading.BoundedSemaphore(limit), patience
+        self._limit, self._patience = limit, patience
         self._waits = list(_waits(replicas, aof, write_timeout))
         self._sample, self._on_wrong = sample, on_wrong
         self._readers, self._writers = _Servers(client, timeout), _Servers(client, write_timeout)
-        self._lock, self._said = threading.Lock(), 0
+        self._said = 0
+        self._make_locks()
         if self._readers.cluster and not self._names.together():
             raise ValueError("in a cluster give parts, or names with one {tag}: "
                              "filter and cached value have to be in one slot")
 
+    def _make_locks(self):
+        self._room, self._lock = threading.BoundedSemaphore(self._limit), threading.Lock()
+        _shields.add(self)
+
     def place(self, id):
-        """For programs that fill or look: the names and bytes that read and write use."""
+        """For programs that fill or look: the names and bytes that read and write use.
+        ValueError: the id can't be made canonical."""
         id = self._item(id)
         return Place(id, *self._names.of(_bytes(id)))
 
@@ -117,7 +131,7 @@ class Shield:
     def write(self, id, commit):
         """commit(canonical id) commits the row and returns it for the cache, or None: then
         what is cached is deleted. If it raises, the row may exist all the same, so the
-        rest is done. ValueError: the id isn't canonical. Returns what commit does."""
+        rest is done. Returns what commit does. Errors as place has them, and NotCommitted."""
         place, row = self.place(id), None
         try:
             _check(self._writers.talk(place.filter, _add(place), *self._waits), self._waits)
@@ -251,80 +265,115 @@ class _Names:
 
 
 class _Servers:
-    """The client's servers, by connections of our own: with time-outs, without retries,
-    and with replies in bytes, whatever the client is set to."""
+    """The client's servers, by connections of our own: with time-outs, without retries, with
+    replies in bytes, and with a map of the cluster of our own, whatever the client is set to
+    and whatever becomes of it."""
 
     def __init__(self, client, timeout):
         if inspect.iscoroutinefunction(client.execute_command):
-            raise TypeError("an asyncio client: see clients.md")
-        self.cluster = client if hasattr(client, "get_node_from_key") else None
-        self._client, self._timeout, self._ours = client, timeout, {}
+            raise TypeError("an asyncio client: give a plain one, and see clients.md")
+        self._timeout, self._ours = timeout, {}
         self._looking, self._looked = None, 0
+        self.cluster = getattr(client, "nodes_manager", None)
+        if self.cluster:
+            connection = getattr(client, "get_redis_connection", None) or client.get_valkey_connection
+            client = connection(client.get_default_node())
+        self._client = client
 
     def call(self, key, *words):
         """The reply of the server that has the key; raises errors."""
         try:
             return self._server(key).execute_command(*words)
-        except Exception:
-            self._look_around()
-            raise
+        except Exception as error:
+            if not (self.cluster and _redirection(error)):
+                self._look_around(error)
+                raise
+        [reply] = self.talk(key, words)
+        _check([reply])
+        return reply
 
     def talk(self, key, *commands):
         """The replies to commands that went through one connection, errors among them."""
         try:
             replies = _pipeline(self._server(key), commands)
-            moves = next(filter(None, map(_redirection, replies)), None)
-            return self._follow(*moves, key, commands) if moves and self.cluster else replies
-        except Exception:
-            self._look_around()
+            moves = list(map(_redirection, replies))
+            if self.cluster and any(moves):
+                # A WAIT is about the connection that the command before it went through.
+                again = [i for i, words in enumerate(commands) if moves[i] or words[0].startswith(b"WAIT")]
+                for i, reply in zip(again, self._follow(moves[again[0]], key, [commands[i] for i in again])):
+                    replies[i] = reply
+            return replies
+        except Exception as error:
+            self._look_around(error)
             raise
 
-    def _follow(self, kind, address, key, commands):
-        """Once: a slot that has moved, or is moving."""
+    def _follow(self, move, key, commands):
+        """Once: a slot that has moved, or is moving, key by key."""
+        kind, (host, _, port) = move[0], move[1].rpartition(":")
+        remap = getattr(self.cluster, "remap_host_port", lambda *address: address)
+        there = self._at(*remap(host or self._node(key).host, int(port)))
         if kind == "ASK":
-            host, _, port = address.rpartition(":")
-            node = self._node(self.cluster.get_node(host, int(port)))
-            return _pipeline(node, ((b"ASKING",), *commands))[1:]
-        self.cluster.nodes_manager.initialize()
-        return _pipeline(self._server(key), commands)
+            return _pipeline(there, [words for one in commands for words in ((b"ASKING",), one)])[1::2]
+        self._look_around()
+        return _pipeline(there, commands)
 
     def _server(self, key):
-        if self.cluster:
-            return self._node(self.cluster.get_node_from_key(key))
-        return self._like("", self._client)
+        if not self.cluster:
+            return self._at()
+        node = self._node(key)
+        return self._at(node.host, node.port)
 
-    def _node(self, node):
-        client = getattr(self.cluster, "get_redis_connection", None) or self.cluster.get_valkey_connection
-        return self._like(node.name, client(node))
+    def _node(self, key):
+        return self.cluster.get_node_from_slot(slot(key))
 
-    def _like(self, name, client):
-        if name not in self._ours:
-            self._ours[name] = _with_timeout(client, self._timeout)
-        return self._ours[name]
+    def _at(self, *address):
+        server = self._ours.get(address)
+        if not server:
+            server = self._ours[address] = _with_timeout(self._client, self._timeout, *address)
+        return server
 
-    def _look_around(self):
-        """After an error, reads the cluster's slots anew, beside the requests."""
-        if not self.cluster or time.monotonic() < self._looked + 1:
+    def _look_around(self, error=None):
+        """Reads the cluster's slots anew, beside the requests: after an error, unless it came
+        from a server, and after a MOVED."""
+        if not self.cluster or any(c.__name__ == "ResponseError" for c in type(error).__mro__):
             return
-        if self._looking and self._looking.is_alive():
+        if time.monotonic() < self._looked + 1 or self._looking and self._looking.is_alive():
             return
         self._looked = time.monotonic()
         self._looking = threading.Thread(target=self._look, daemon=True)
         self._looking.start()
 
     def _look(self):
+        """On nodes without the client's connections, which may wait for ever."""
+        cluster = copy.copy(self.cluster)
+        cluster.startup_nodes = {
+            name: type(node)(node.host, node.port) for name, node in {
+                **cluster.startup_nodes, **cluster.nodes_cache}.items()}
+        cluster.nodes_cache = {}
+        cluster.connection_kwargs = {  # with its function redis-py 4 would copy the client
+            name: value for name, value in cluster.connection_kwargs.items()
+            if not name.endswith("_connect_func")}
+        cluster.connection_kwargs.update(_timeouts(self._timeout))
         with contextlib.suppress(Exception):
-            self.cluster.nodes_manager.initialize()
+            cluster.initialize()
+            self.cluster = cluster
+            here = {(node.host, node.port) for node in cluster.nodes_cache.values()}
+            for address in set(self._ours) - here:
+                self._ours.pop(address, None)
 
 
-def _with_timeout(client, seconds):
-    """A client of the same kind and to the same server, with a pool of its own."""
+def _timeouts(seconds):
+    return {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+
+
+def _with_timeout(client, seconds, *address):
+    """A client of the same kind, with a pool of its own: to the same server, or to address."""
     pool = copy.copy(client.connection_pool)
     pool.connection_kwargs = {
-        **pool.connection_kwargs, "decode_responses": False, "socket_timeout": seconds,
-        "retry": None, "retry_on_error": [], "retry_on_timeout": False}
-    if "path" not in pool.connection_kwargs:
-        pool.connection_kwargs["socket_connect_timeout"] = seconds
+        **pool.connection_kwargs, **dict(zip(("host", "port"), address)), **_timeouts(seconds),
+        "decode_responses": False, "retry": None, "retry_on_error": [], "retry_on_timeout": False}
+    if "path" in pool.connection_kwargs:
+        del pool.connection_kwargs["socket_connect_timeout"]
     if hasattr(pool, "timeout"):  # how long a BlockingConnectionPool waits for a connection
         pool.timeout = seconds
     pool.reset()
