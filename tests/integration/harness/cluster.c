@@ -49,6 +49,24 @@ void replicate_in_cluster(const struct server *replica, const struct server *mas
     wait_for_replica(m, r);
 }
 
+bool hands_slots_over(void) {
+    return (server_flavour() == VALKEY && server_version() >= 900) ||
+           (server_flavour() == REDIS && server_version() >= 804);
+}
+
+void hand_slot_over(redisContext *from, redisContext *to, long long slot) {
+    if (server_flavour() == VALKEY) {
+        expectf(from, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot,
+                id_of(to));
+        WAIT_UNTIL(strstr(call_text(from, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") !=
+                   NULL);
+    } else {
+        callf(to, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+        WAIT_UNTIL(strstr(call_text(to, "CLUSTER", "MIGRATION", "STATUS", "ALL"),
+                          "\"completed\"") != NULL);
+    }
+}
+
 /* -------------------------------------------------------------------------
  * Whole ones
  * ---------------------------------------------------------------------- */

@@ -26,6 +26,11 @@ const char *id_of(redisContext *c);
 
 long long slot_of(redisContext *c, const char *key);
 
+/* A slot, by what Valkey 9.0 and Redis 8.4 have for it, all at once; whether this server is
+ * one of them. */
+bool hands_slots_over(void);
+void hand_slot_over(redisContext *from, redisContext *to, long long slot);
+
 /* Becomes a replica of that node, and has caught up. */
 void replicate_in_cluster(const struct server *replica, const struct server *master);
 
