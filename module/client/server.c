@@ -153,7 +153,11 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
         out->port = atoi(r->element[1]->str);
-    } else if (r && r->type == REDIS_REPLY_ERROR) {
+    } else if (!r) {
+        fail(f, EXIT_SERVER, "the sentinel at %s doesn't answer: %s", text, c->errstr);
+    } else if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "unknown command")) {
+        fail(f, EXIT_SERVER, "the server at %s is no sentinel (%s)", text, r->str);
+    } else if (r->type == REDIS_REPLY_ERROR) {
         fail(f, EXIT_SERVER, "the sentinel at %s says: %s", text, r->str);
     } else {
         fail(f, EXIT_SERVER, "the sentinel at %s knows no master '%s': see --master", text,
