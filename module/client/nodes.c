@@ -238,7 +238,7 @@ static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
     if (asking) {
         static const char *const words[] = {"ASKING"};
         redisReply *r = nodes_ask_node(node, f, 1, words);
-        if (!r) return NULL;
+        if (!r || r->type == REDIS_REPLY_ERROR) return r;
         freeReplyObject(r);
     }
     redisReply *r = redisCommandArgv(node->c, (int)q->n, q->words, q->lengths);

@@ -45,7 +45,8 @@ children() {
         used = now - used } END { print used }'
 }
 
-base=$((20000 + $$ % 500 * 20))
+# A node's bus is 10000 above, and must be below the ports of outgoing connections.
+base=$((12000 + $$ % 500 * 20))
 ports=
 i=0
 while [ "$i" -lt "$masters" ]; do
@@ -60,7 +61,10 @@ while [ "$i" -lt "$masters" ]; do
     i=$((i + 1))
 done
 for port in $ports; do
-    until cli "$port" PING >/dev/null 2>&1; do sleep 0.1; done
+    until cli "$port" PING >/dev/null 2>&1; do
+        grep -h 'Could not\|Failed' "$directory"/*/log && exit 1
+        sleep 0.1
+    done
 done
 
 option=

@@ -10,7 +10,7 @@
 #include "spread.h"
 
 static struct spread *start_filled(struct cluster **all) {
-    *all = cluster_start(.masters = 3, .replicas = 3);
+    *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
     struct spread *k = spread_of(*all, 128);
     expect_filled((*all)->node[0], "-c", "--parts", "128", "--from", numbers_file(0, 50000));
     return k;
