@@ -53,8 +53,8 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
     return node->c != NULL;
 }
 
-/* A node that should be called by a name and has none is "?"; its address may be in the list
- * after port and id: "ip", the address. NULL: it isn't told. */
+/* A node that should be called by a name and has none is "?"; its address may be in the
+ * list after port and id: "ip", the address. NULL: it isn't told. */
 static const char *host_of(const redisReply *r) {
     const char *host = r->element[0]->str;
     if (!host || strcmp(host, "?") != 0) return host ? host : "";
@@ -102,7 +102,8 @@ static bool begins(const char *text, const char *word) {
 static bool refuse_map(const char *error, const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
     if (strstr(error, "cluster support disabled"))
-        return fail(f, EXIT_REFUSED, "the server at %s is no node of a cluster: leave -c out",
+        return fail(f, EXIT_REFUSED,
+                    "the server at %s is no node of a cluster: leave -c out",
                     server_show(&from->at, text));
     if (begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
@@ -212,8 +213,9 @@ static bool take_address(const char *text, const struct node *from, struct addre
 
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,
                                    struct address *to) {
-    static const char *const later[] = {"LOADING ",  "CLUSTERDOWN ", "TRYAGAIN ", "MASTERDOWN ",
-                                        "READONLY ", "BUSY ",        "MOVED ",    "ASK "};
+    static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
+                                        "MASTERDOWN ", "READONLY ",    "BUSY ",
+                                        "MOVED ",      "ASK "};
     if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
     if (begins(error->str, "ASK ") && take_address(error->str, from, to))
@@ -268,9 +270,10 @@ static bool note_later(const struct node *node, const struct question *q, const 
                        struct failure *f) {
     char text[ADDRESS_TEXT];
     if (begins(error, "CLUSTERDOWN"))
-        return fail(f, EXIT_SERVER,
-                    "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
-                    q->key ? q->key : "the filter", error);
+        return fail(
+            f, EXIT_SERVER,
+            "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
+            q->key ? q->key : "the filter", error);
     if (begins(error, "READONLY"))
         return fail(f, EXIT_SERVER, "the server at %s is a replica: name its master",
                     server_show(&node->at, text));

@@ -22,8 +22,8 @@ struct node {
 
 struct nodes {
     const struct settings *settings;
-    struct node **node; /* replicas, too: one may be all that is left to ask */
-    size_t n, turn;     /* of those, who is asked first for the map */
+    struct node **node;              /* replicas, too: one may be all that is left to ask */
+    size_t n, turn;                  /* of those, who is asked first for the map */
     struct node *owner[SPLIT_SLOTS]; /* NULL: nobody serves it */
 };
 

@@ -44,9 +44,9 @@ struct part {
     bool asking;
     struct address ask_at;       /* where, if asking */
     const struct node *asked_by; /* who said so */
-    const struct node *with; /* what is flying is on its way to this node */
-    int64_t not_before;      /* ms: nothing is sent until then */
-    int64_t waits_since;     /* ms: the first batch has waited since then */
+    const struct node *with;     /* what is flying is on its way to this node */
+    int64_t not_before;          /* ms: nothing is sent until then */
+    int64_t waits_since;         /* ms: the first batch has waited since then */
 };
 
 struct parts {

@@ -10,8 +10,8 @@
 
 #include "server_auth.h"
 
-/* A server that is there accepts, and lets us log in, within this, or is counted as away: one
- * that hangs must not keep others from being asked. */
+/* A server that is there accepts, and lets us log in, within this, or is counted as away:
+ * one that hangs must not keep others from being asked. */
 #define CONNECT_MS 5000
 
 /* Of an array in a reply: more than any command of ours is answered with. Memory for all is

@@ -48,7 +48,7 @@ TEST(a_master_that_is_killed_during_a_fill_costs_no_row_and_no_second_run) {
 /* A connection to a node that hangs is soon made, but where there is a password, it has to
  * answer: nobody else is filled meanwhile. */
 TEST(a_master_that_hangs_and_comes_back_as_a_replica_costs_no_row) {
-    struct cluster *all = cluster_start(.masters = 3, .replicas = 3);
+    struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
     struct spread *k = spread_of(all, 6);
     redisContext *replica = cluster_link(all, 3);
     for (size_t i = 0; i < all->n; i++) {
@@ -73,8 +73,8 @@ TEST(a_master_that_hangs_and_comes_back_as_a_replica_costs_no_row) {
 TEST(a_replica_is_found_although_no_master_is_left_to_name_it) {
     struct cluster *all = cluster_start(.masters = 1, .replicas = 1);
     struct spread *k = spread_of(all, 0);
-    struct program *p = fill_start(all->node[0], "-c", "--settle", "1s", "--from",
-                                   numbers_file(0, 1000));
+    struct program *p =
+        fill_start(all->node[0], "-c", "--settle", "1s", "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(cluster_link(all, 0), "k"));
     server_kill(all->node[0]);
     expect(cluster_link(all, 1), "OK", "CLUSTER", "FAILOVER", "TAKEOVER");
@@ -82,10 +82,10 @@ TEST(a_replica_is_found_although_no_master_is_left_to_name_it) {
     spread_check(k, 0, 1000);
 }
 
-/* The first pass commits the parts of two masters; while the second reads for the third, one
- * of the two fails over, and believes in nothing. */
+/* The first pass commits all parts but one; while the second reads for that one, a master
+ * of others fails over, and believes in nothing. */
 TEST(a_part_that_fails_over_after_its_commit_is_filled_again) {
-    struct cluster *all = cluster_start(.masters = 3, .replicas = 3);
+    struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
     struct spread *k = spread_of(all, 6);
     struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "700ms",
                                    "--from", numbers_file(0, 1000));

@@ -39,6 +39,30 @@ TEST(a_filter_of_one_key_is_filled_wherever_it_is) {
     }
 }
 
+/* By addresses, by no names though they should have some ("?"), by names, by ports alone. */
+TEST(nodes_are_found_by_whatever_the_cluster_calls_them) {
+    needs(700, "names of nodes");
+    static const char *const called[] = {"ip", "hostname", "hostname", "unknown-endpoint"};
+    struct cluster *all = cluster_start(.masters = 3);
+    struct spread *k = spread_of(all, 6), *one = spread_of(all, 0);
+    for (int i = 0; i < 4; i++) {
+        test_case("%s %d", called[i], i);
+        for (size_t n = 0; n < 3; n++) {
+            redisContext *c = cluster_link(all, n);
+            expect(c, "OK", "CONFIG", "SET", "cluster-announce-hostname",
+                   i == 2 ? "localhost" : "");
+            expect(c, "OK", "CONFIG", "SET", "cluster-preferred-endpoint-type", called[i]);
+        }
+        WAIT_UNTIL(i != 2 ||
+                   !strstr(call_text(cluster_link(all, 0), "CLUSTER", "SLOTS"), "?"));
+        expect_filled(all->node[0], "-c", "--parts", "6", "--from",
+                      numbers_file(0, 1000 + i));
+        expect_filled(all->node[0], "-c", "--from", numbers_file(0, 1000 + i));
+        spread_check(k, 0, 1000 + i);
+        spread_check(one, 0, 1000 + i);
+    }
+}
+
 /* ---- rights ---- */
 
 #define LOADER "+bf.rebuild +bf.info"
@@ -67,8 +91,8 @@ static int asks(redisContext *c) {
     return calls;
 }
 
-/* RESTORE interrupts the rebuild, so the part is begun again: first by ASK, since the slot is
- * half moved, then by MOVED. */
+/* RESTORE interrupts the rebuild, so the part is begun again: first by ASK, since the slot
+ * is half moved, then by MOVED. */
 TEST(a_part_whose_slot_moves_is_filled_at_its_new_place) {
     struct cluster *all = cluster_start(.masters = 3, .replicas = 3);
     struct spread *k = spread_of(all, 12);
@@ -107,8 +131,9 @@ TEST(a_part_that_the_server_moves_by_itself_is_filled) {
 /* ---- mistakes ---- */
 
 TEST(what_is_no_cluster_says_so) {
-    expect_unfilled(server_shared(), EXIT_REFUSED, "*is no node of a cluster: leave -c out*",
-                    "-c", "--from", numbers_file(0, 9));
+    expect_unfilled(server_shared(), EXIT_REFUSED,
+                    "*is no node of a cluster: leave -c out*", "-c", "--from",
+                    numbers_file(0, 9));
 }
 
 TEST(a_node_of_a_cluster_asks_for_the_option) {

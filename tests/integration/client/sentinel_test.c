@@ -48,10 +48,9 @@ static struct watched *start_watched(void) {
 TEST(a_failover_during_a_fill_ends_right_in_the_same_run) {
     struct watched *w = start_watched();
     redisContext *m = client(w->master);
-    struct program *p =
-        program_start("fill", "k", "--sentinel", w->list, "--master", "shop", "--settle",
-                      "300ms", "--batch", "5", "--window", "1", "--from",
-                      numbers_file(0, 100000));
+    struct program *p = program_start("fill", "k", "--sentinel", w->list, "--master",
+                                      "shop", "--settle", "300ms", "--batch", "5",
+                                      "--window", "1", "--from", numbers_file(0, 100000));
     WAIT_UNTIL(received(m, "k") > 0);
     server_kill(w->master);
     CHECK_INT(program_wait(p), EXIT_DONE);
@@ -90,14 +89,16 @@ TEST(a_failover_during_a_fill_from_a_pipe_is_told) {
 TEST(sentinels_that_are_away_or_hang_are_passed_over) {
     needs(700, "ACL users of sentinels");
     struct watched *w = start_watched();
-    expect(client(w->sentinel[2]), "OK", "ACL", "SETUSER", "default", "resetpass", ">secret");
-    expect(client(w->master), "OK", "ACL", "SETUSER", "shop", "on", ">secret", "~*", "+@all");
+    expect(client(w->sentinel[2]), "OK", "ACL", "SETUSER", "default", "resetpass",
+           ">secret");
+    expect(client(w->master), "OK", "ACL", "SETUSER", "shop", "on", ">secret", "~*",
+           "+@all");
     server_kill(w->sentinel[0]);
     server_pause(w->sentinel[1]);
     const char *file = numbers_file(0, 9);
-    struct outcome got = program_run("fill", "k", "--sentinel", w->list, "--master", "shop",
-                                     "--user", "shop", "--pass", "secret", "--settle", "0",
-                                     "--from", file);
+    struct outcome got =
+        program_run("fill", "k", "--sentinel", w->list, "--master", "shop", "--user",
+                    "shop", "--pass", "secret", "--settle", "0", "--from", file);
     CHECK_INT(got.code, EXIT_DONE);
     check_holds(client(w->master), "k", 0, 9);
     server_resume(w->sentinel[1]);

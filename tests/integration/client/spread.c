@@ -118,8 +118,8 @@ bool spread_denies(const struct spread *s, long item) {
     const char *key = s->key[spread_part(s, item)];
     const struct server *at = cluster_owning_server(s->all, key);
     if (!at) return false;
-    redisContext *c = redisConnectWithTimeout("127.0.0.1", at->port,
-                                              (struct timeval){.tv_usec = 100000});
+    redisContext *c =
+        redisConnectWithTimeout("127.0.0.1", at->port, (struct timeval){.tv_usec = 100000});
     if (c && !c->err) redisSetTimeout(c, (struct timeval){.tv_usec = 100000});
     redisReply *r = c && !c->err ? redisCommand(c, "BF.CHECK %s %ld", key, item) : NULL;
     bool denies = r && r->str && strcmp(r->str, "absent") == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* spread.h - a filter in parts over a cluster, as an application sees it: an item belongs to
- * one part, a part to whoever has its slot.
+/* spread.h - a filter in parts over a cluster, as an application sees it: an item belongs
+ * to one part, a part to whoever has its slot.
  *
  * What part and tag are is computed here once more, from their definition, and not by the
  * code under test. */
@@ -33,7 +33,7 @@ struct answers {
 };
 struct answers spread_ask(const struct spread *s, long from, long to);
 
-/* The numbers are all there, nothing is unknown, and of as many others hardly any is there. */
+/* The numbers are all there, nothing is unknown, and of other numbers hardly any is. */
 #define spread_check(s, from, to) spread_check_at(__FILE__, __LINE__, (s), (from), (to))
 void spread_check_at(const char *file, int line, const struct spread *s, long from,
                      long to);
