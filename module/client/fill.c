@@ -252,9 +252,22 @@ static bool commit_all(struct fill *fill, struct failure *f) {
     return true;
 }
 
+/* The parts of a node follow each other: one that doesn't answer is asked once. */
 static void abort_all(struct fill *fill) {
+    const struct node *away = NULL;
+    for (uint32_t i = 0; i < fill->parts.n; i++) {
+        struct part *p = &fill->parts.part[i];
+        const struct node *owner = fill->nodes->owner[split_slot(p->key, strlen(p->key))];
+        if (away && owner == away) continue;
+        if (!rebuild_abort(fill->nodes, p)) away = owner;
+    }
+}
+
+/* Between the first COMMIT and the last, a node may have failed over. */
+static bool verify_all(struct fill *fill, struct failure *f) {
     for (uint32_t i = 0; i < fill->parts.n; i++)
-        rebuild_abort(fill->nodes, &fill->parts.part[i]);
+        if (!rebuild_verify(fill->nodes, &fill->parts.part[i], f)) return false;
+    return true;
 }
 
 static bool pass(struct fill *fill, struct failure *f) {
@@ -290,8 +303,12 @@ static bool may_pass_again(struct fill *fill, struct failure *f) {
 }
 
 static bool fill_all(struct fill *fill, struct failure *f) {
-    while (count_parts(fill, PART_DONE) < fill->parts.n)
-        if (!pass(fill, f) || !may_pass_again(fill, f)) return false;
+    while (count_parts(fill, PART_DONE) < fill->parts.n) {
+        if (!pass(fill, f)) return false;
+        if (count_parts(fill, PART_DONE) == fill->parts.n && !verify_all(fill, f))
+            return false;
+        if (!may_pass_again(fill, f)) return false;
+    }
     return true;
 }
 
@@ -345,7 +362,7 @@ static void undo(struct fill *fill, struct failure *f) {
     brief.timeout = brief.timeout < 1000 ? brief.timeout : 1000;
     fill->nodes->settings = &brief;
     uint32_t begun = count_parts(fill, PART_OPEN), done = count_parts(fill, PART_DONE);
-    if (begun > 0 && f->code != EXIT_SERVER) abort_all(fill);
+    if (begun > 0) abort_all(fill);
     uint32_t left = count_parts(fill, PART_OPEN);
     size_t at = strlen(f->text);
     if (left > 0)

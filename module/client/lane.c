@@ -10,11 +10,16 @@
 /* Between two tries to connect. */
 #define AGAIN_MS 50
 
+/* How long one step of such a try may take: all other lanes wait meanwhile. */
+#define TRY_MS 1000
+
 bool lane_open(struct lane *lane, const struct settings *s, struct failure *f) {
     if (lane->c) return true;
     if (interrupt_clock() < lane->retry_at) return false;
     lane->retry_at = interrupt_clock() + AGAIN_MS;
-    lane->c = server_connect(s, &lane->node->at, f);
+    struct settings brief = *s;
+    if (brief.timeout > TRY_MS) brief.timeout = TRY_MS;
+    lane->c = server_connect(&brief, &lane->node->at, f);
     if (!lane->c) return false;
     int flags = fcntl(lane->c->fd, F_GETFL);
     fcntl(lane->c->fd, F_SETFL, flags | O_NONBLOCK);

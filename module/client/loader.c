@@ -33,6 +33,7 @@ struct loader {
     struct lane **polled_lane;
     struct batch *spare;
     uint64_t waiting;       /* batches that are not acknowledged */
+    uint64_t room;          /* for so many of them */
     int64_t map_asked;      /* ms */
     int64_t turned;         /* ms: when the last turn ended */
     struct failure trouble; /* why a connection couldn't be made, the last time */
@@ -182,10 +183,11 @@ static struct lane *lane_of(struct loader *l, const struct node *node) {
     return NULL;
 }
 
-static struct lane *lane_of_part(struct loader *l, const struct part *p) {
-    const struct node *node = p->asking
-                                  ? nodes_at(l->nodes, &p->ask_at)
-                                  : l->nodes->owner[split_slot(p->key, strlen(p->key))];
+/* What a node said of a key on its way holds for as long as that node has the slot. */
+static struct lane *lane_of_part(struct loader *l, struct part *p) {
+    const struct node *owner = l->nodes->owner[split_slot(p->key, strlen(p->key))];
+    if (p->asked_by != owner) p->asking = false;
+    const struct node *node = p->asking ? nodes_at(l->nodes, &p->ask_at) : owner;
     return node ? lane_of(l, node) : NULL;
 }
 
@@ -195,6 +197,7 @@ static void broke(struct lane *lane) {
     for (struct batch *b = lane_pop(lane); b; b = lane_pop(lane)) {
         b->part->flying--;
         b->part->again = true;
+        b->part->asking = false;
     }
 }
 
@@ -215,7 +218,9 @@ static void send_part(struct loader *l, struct part *p) {
     begin_again(l, p);
     if (p->again || !p->unsent || interrupt_clock() < p->not_before) return;
     struct lane *lane = lane_of_part(l, p);
-    if (!lane || !lane_open(lane, l->settings, &l->trouble)) return;
+    /* On two ways at a time they would come out of order. */
+    if (!lane || (p->flying > 0 && lane->node != p->with)) return;
+    if (!lane_open(lane, l->settings, &l->trouble)) return;
     for (; p->unsent && lane->batches < l->window; p->unsent = p->unsent->next) {
         lane_send(lane, p->unsent, p->asking);
         p->with = lane->node;
@@ -252,12 +257,15 @@ static bool take_error(struct loader *l, const struct lane *lane, struct part *p
         if (!later) lose(l, p);
         return true;
     }
+    if (where != REDIRECT_LATER && !l->settings->cluster)
+        return nodes_fail_redirected(lane->node, f);
     p->again = true;
     if (where == REDIRECT_LATER) {
         p->not_before = interrupt_clock() + AGAIN_MS;
         return true;
     }
     p->asking = where == REDIRECT_ASK;
+    p->asked_by = lane->node;
     p->ask_at = to;
     if (!p->asking)
         l->nodes->owner[split_slot(p->key, strlen(p->key))] = nodes_at(l->nodes, &to);
@@ -356,9 +364,18 @@ static void forgive_pause(struct loader *l) {
     }
 }
 
+/* Nodes that get nothing, such as replicas, are known, too. */
+static void make_room(struct loader *l) {
+    size_t open = 0;
+    for (size_t i = 0; i < l->nlanes; i++)
+        open += l->lanes[i].c != NULL;
+    l->room = l->window * (open ? open : 1);
+}
+
 static bool turn(struct loader *l, int fd, struct failure *f) {
     make_lanes(l);
     send_all(l);
+    make_room(l);
     if (!look_after_late(l, f)) return false;
     nfds_t n = gather_polled(l, fd);
     if (poll(l->polled, n, n ? 100 : 20) <= 0) return true;
@@ -392,7 +409,7 @@ void loader_flush(struct loader *l) {
 }
 
 bool loader_has_room(const struct loader *l) {
-    return l->waiting < l->window * (l->nlanes ? l->nlanes : 1);
+    return l->waiting < l->room;
 }
 
 bool loader_is_done(const struct loader *l) {
@@ -412,6 +429,7 @@ struct loader *loader_new(struct nodes *nodes, struct parts *parts) {
     l->window = l->settings->window;
     l->turned = interrupt_clock();
     make_lanes(l);
+    make_room(l);
     return l;
 }
 

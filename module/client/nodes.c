@@ -53,31 +53,71 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
     return node->c != NULL;
 }
 
-/* A word of an answer of CLUSTER SLOTS: start, end, (host, port, ...) of the master, ... */
+/* A node that should be called by a name and has none is "?"; its address may be in the
+ * list after port and id: "ip", the address. NULL: it isn't told. */
+static const char *host_of(const redisReply *r) {
+    const char *host = r->element[0]->str;
+    if (!host || strcmp(host, "?") != 0) return host ? host : "";
+    const redisReply *more = r->elements > 3 ? r->element[3] : NULL;
+    for (size_t i = 0; more && i + 1 < more->elements; i += 2)
+        if (more->element[i]->str && strcmp(more->element[i]->str, "ip") == 0)
+            return more->element[i + 1]->str;
+    return NULL;
+}
+
+/* host, port, id, ...; an empty host is the one that was asked. NULL: not to be used. */
+static struct node *take_node(struct nodes *nodes, const redisReply *r,
+                              const struct node *from) {
+    if (r->type != REDIS_REPLY_ARRAY || r->elements < 2 ||
+        r->element[1]->type != REDIS_REPLY_INTEGER)
+        return NULL;
+    struct address at = from->at;
+    const char *host = host_of(r);
+    if (!host) return NULL;
+    if (*host) snprintf(at.host, sizeof(at.host), "%s", host);
+    at.port = (int)r->element[1]->integer;
+    return nodes_at(nodes, &at);
+}
+
+/* A word of an answer of CLUSTER SLOTS: start, end, the master, its replicas. */
 static bool take_slots(struct nodes *nodes, const redisReply *r, const struct node *from) {
-    if (r->type != REDIS_REPLY_ARRAY || r->elements < 3) return false;
-    const redisReply *master = r->element[2];
-    if (r->element[0]->type != REDIS_REPLY_INTEGER ||
-        r->element[1]->type != REDIS_REPLY_INTEGER || master->type != REDIS_REPLY_ARRAY ||
-        master->elements < 2 || master->element[1]->type != REDIS_REPLY_INTEGER)
+    if (r->type != REDIS_REPLY_ARRAY || r->elements < 3 ||
+        r->element[0]->type != REDIS_REPLY_INTEGER ||
+        r->element[1]->type != REDIS_REPLY_INTEGER)
         return false;
     long long first = r->element[0]->integer, last = r->element[1]->integer;
     if (first < 0 || last >= SPLIT_SLOTS || first > last) return false;
-    /* An empty host: the one that was asked. */
-    struct address at = from->at;
-    if (master->element[0]->str && *master->element[0]->str)
-        snprintf(at.host, sizeof(at.host), "%s", master->element[0]->str);
-    at.port = (int)master->element[1]->integer;
-    struct node *node = nodes_at(nodes, &at);
+    struct node *master = take_node(nodes, r->element[2], from);
+    for (size_t i = 3; i < r->elements; i++)
+        take_node(nodes, r->element[i], from);
     for (long long slot = first; slot <= last; slot++)
-        nodes->owner[slot] = node;
-    return true;
+        nodes->owner[slot] = master;
+    return master != NULL;
+}
+
+static bool begins(const char *text, const char *word) {
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static bool refuse_map(const char *error, const struct node *from, struct failure *f) {
+    char text[ADDRESS_TEXT];
+    if (strstr(error, "cluster support disabled"))
+        return fail(f, EXIT_REFUSED,
+                    "the server at %s is no node of a cluster: leave -c out",
+                    server_show(&from->at, text));
+    if (begins(error, "NOPERM"))
+        return fail(f, EXIT_REFUSED,
+                    "the ACL user needs cluster|slots (Redis 6: cluster) and asking (%s)",
+                    error);
+    if (begins(error, "NOAUTH"))
+        return fail(f, EXIT_REFUSED,
+                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    return fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", error);
 }
 
 static bool take_map(struct nodes *nodes, const redisReply *r, const struct node *from,
                      struct failure *f) {
-    if (r->type == REDIS_REPLY_ERROR)
-        return fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", r->str);
+    if (r->type == REDIS_REPLY_ERROR) return refuse_map(r->str, from, f);
     struct node *known[SPLIT_SLOTS];
     memcpy(known, nodes->owner, sizeof(known));
     memset(nodes->owner, 0, sizeof(nodes->owner));
@@ -93,7 +133,10 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
 static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
     const char *words[] = {"CLUSTER", "SLOTS"};
     int64_t usual = nodes->settings->timeout, ms = usual < MAP_MS ? usual : MAP_MS;
-    if (!nodes_connect(nodes, node, f)) return false;
+    struct settings brief = *nodes->settings;
+    brief.timeout = ms;
+    if (!node->c) node->c = server_connect(&brief, &node->at, f);
+    if (!node->c) return false;
     redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
     redisReply *r = nodes_ask_node(node, f, 2, words);
     if (r) redisSetTimeout(node->c, (struct timeval){usual / 1000, usual % 1000 * 1000});
@@ -102,7 +145,8 @@ static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
     return good;
 }
 
-/* Any node that is known will do. */
+/* Any node that is known will do; but not always the same, which may be one that hangs, or
+ * is cut off and doesn't know what has changed. */
 static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (nodes->n == 0) {
@@ -110,7 +154,7 @@ static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
         nodes_at(nodes, &at);
     }
     for (size_t i = 0, n = nodes->n; i < n; i++)
-        if (ask_map(nodes, nodes->node[i], f)) return true;
+        if (ask_map(nodes, nodes->node[nodes->turn++ % n], f)) return true;
     return false;
 }
 
@@ -155,26 +199,23 @@ void nodes_close(struct nodes *nodes) {
 }
 
 /* "MOVED 3999 127.0.0.1:6381", and the same with ASK. An empty host: the one that was
- * asked. */
+ * asked. False for one that has no name. */
 static bool take_address(const char *text, const struct node *from, struct address *to) {
     const char *at = strrchr(text, ' '), *colon = strrchr(text, ':');
     if (!at || !colon || colon < at) return false;
     size_t length = (size_t)(colon - at - 1);
     *to = from->at;
-    if (length >= sizeof(to->host)) return false;
+    if (length >= sizeof(to->host) || (length == 1 && at[1] == '?')) return false;
     if (length) snprintf(to->host, sizeof(to->host), "%.*s", (int)length, at + 1);
     to->port = atoi(colon + 1);
     return to->port > 0;
 }
 
-static bool begins(const char *text, const char *word) {
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,
                                    struct address *to) {
     static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
-                                        "MASTERDOWN ", "READONLY ",    "BUSY "};
+                                        "MASTERDOWN ", "READONLY ",    "BUSY ",
+                                        "MOVED ",      "ASK "};
     if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
     if (begins(error->str, "ASK ") && take_address(error->str, from, to))
@@ -199,7 +240,7 @@ static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
     if (asking) {
         static const char *const words[] = {"ASKING"};
         redisReply *r = nodes_ask_node(node, f, 1, words);
-        if (!r) return NULL;
+        if (!r || r->type == REDIS_REPLY_ERROR) return r;
         freeReplyObject(r);
     }
     redisReply *r = redisCommandArgv(node->c, (int)q->n, q->words, q->lengths);
@@ -218,34 +259,77 @@ static void move(struct nodes *nodes, const struct question *q, const struct add
     nodes->owner[split_slot(q->key, strlen(q->key))] = nodes_at(nodes, to);
 }
 
+bool nodes_fail_redirected(const struct node *from, struct failure *f) {
+    char text[ADDRESS_TEXT];
+    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: say -c",
+                server_show(&from->at, text));
+}
+
+/* What the last try has come to is told if it was the last one. */
+static bool note_later(const struct node *node, const struct question *q, const char *error,
+                       struct failure *f) {
+    char text[ADDRESS_TEXT];
+    if (begins(error, "CLUSTERDOWN"))
+        return fail(
+            f, EXIT_SERVER,
+            "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
+            q->key ? q->key : "the filter", error);
+    if (begins(error, "READONLY"))
+        return fail(f, EXIT_SERVER, "the server at %s is a replica: name its master",
+                    server_show(&node->at, text));
+    return fail(f, EXIT_SERVER, "the server at %s says: %s", server_show(&node->at, text),
+                error);
+}
+
+/* One try, and what to do next. */
+struct try {
+    struct node *node; /* NULL: nobody has the slot */
+    bool asking, connected;
+    redisReply *r;
+    enum redirection where;
+    struct address to;
+};
+
+static void try_it(struct nodes *nodes, struct try *t, const struct question *q,
+                   struct failure *f) {
+    t->connected = t->node && nodes_connect(nodes, t->node, f);
+    t->r = t->connected ? ask_once(nodes, t->node, t->asking, q, f) : NULL;
+    t->where = t->r && t->r->type == REDIS_REPLY_ERROR
+                   ? nodes_redirection(t->r, t->node, &t->to)
+                   : REDIRECT_NONE;
+    if (t->where != REDIRECT_NONE) note_later(t->node, q, t->r->str, f);
+}
+
+/* To whom it is sent next; nodes that send it to and fro are given time. */
+static bool go_on(struct nodes *nodes, struct try *t, const struct question *q,
+                  unsigned tries, struct failure *f) {
+    struct failure ignored;
+    t->asking = t->where == REDIRECT_ASK;
+    if (t->where == REDIRECT_MOVED && q->key) move(nodes, q, &t->to);
+    if (t->where == REDIRECT_LATER || t->where == REDIRECT_NONE || tries % 4 == 0) {
+        if (!interrupt_sleep(AGAIN_MS, f)) return false;
+        nodes_refresh(nodes, &ignored);
+        t->asking = false;
+    }
+    t->node = t->asking ? nodes_at(nodes, &t->to) : node_of(nodes, q);
+    return true;
+}
+
 redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f) {
     int64_t until = interrupt_clock() + nodes->settings->timeout;
-    struct node *node = node_of(nodes, q);
-    bool asking = false;
+    struct try t = {.node = node_of(nodes, q)};
     fail(f, EXIT_SERVER, "nobody serves the slot of %s: is the cluster complete?",
          q->key ? q->key : "the filter");
-    for (;;) {
-        bool connected = node && (node->c || nodes_connect(nodes, node, f));
-        redisReply *r = connected ? ask_once(nodes, node, asking, q, f) : NULL;
-        if (connected && !r && q->once) return NULL;
-        struct address to;
-        enum redirection where = r && r->type == REDIS_REPLY_ERROR
-                                     ? nodes_redirection(r, node, &to)
-                                     : REDIRECT_NONE;
-        if (r && (where == REDIRECT_NONE || interrupt_clock() >= until)) return r;
-        if (interrupt_clock() >= until) return NULL;
-        freeReplyObject(r);
-        asking = where == REDIRECT_ASK;
-        if (where == REDIRECT_MOVED && q->key) move(nodes, q, &to);
-        if (where == REDIRECT_ASK) {
-            node = nodes_at(nodes, &to);
-            continue;
+    for (unsigned tries = 1;; tries++) {
+        try_it(nodes, &t, q, f);
+        if (t.r && t.where == REDIRECT_NONE) return t.r;
+        freeReplyObject(t.r);
+        if (t.connected && !t.r && q->once) return NULL;
+        bool elsewhere = t.where == REDIRECT_MOVED || t.where == REDIRECT_ASK;
+        if (elsewhere && !nodes->settings->cluster) {
+            nodes_fail_redirected(t.node, f);
+            return NULL;
         }
-        if (where != REDIRECT_MOVED) {
-            if (!interrupt_sleep(AGAIN_MS, f)) return NULL;
-            struct failure ignored;
-            nodes_refresh(nodes, &ignored);
-        }
-        node = node_of(nodes, q);
+        if (interrupt_clock() >= until || !go_on(nodes, &t, q, tries, f)) return NULL;
     }
 }

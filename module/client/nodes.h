@@ -22,8 +22,8 @@ struct node {
 
 struct nodes {
     const struct settings *settings;
-    struct node **node;
-    size_t n;
+    struct node **node;              /* replicas, too: one may be all that is left to ask */
+    size_t n, turn;                  /* of those, who is asked first for the map */
     struct node *owner[SPLIT_SLOTS]; /* NULL: nobody serves it */
 };
 
@@ -60,6 +60,9 @@ enum redirection {
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,
                                    struct address *to);
 
+/* Refuses to follow a redirection: the settings say that there is no cluster. */
+bool nodes_fail_redirected(const struct node *from, struct failure *f);
+
 /* The words of a question. */
 struct question {
     size_t n;
@@ -70,7 +73,8 @@ struct question {
                   code is then EXIT_SERVER, and whether it was carried out isn't known */
 };
 
-/* The reply, an error reply too; freeReplyObject() it. NULL: nobody answers. */
+/* The reply, an error reply too, but for those that redirect; freeReplyObject() it. NULL:
+ * nobody answers, or not yet, or a cluster that is taken for none. */
 redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f);
 
 /* The same on one node that must be connected, without a second try. */

@@ -42,10 +42,11 @@ struct part {
     size_t flying;                       /* sent, and no reply yet */
     bool again; /* what is unacknowledged is sent again when nothing is flying any more */
     bool asking;
-    struct address ask_at;   /* where, if asking */
-    const struct node *with; /* what is flying is on its way to this node */
-    int64_t not_before;      /* ms: nothing is sent until then */
-    int64_t waits_since;     /* ms: the first batch has waited since then */
+    struct address ask_at;       /* where, if asking */
+    const struct node *asked_by; /* who said so */
+    const struct node *with;     /* what is flying is on its way to this node */
+    int64_t not_before;          /* ms: nothing is sent until then */
+    int64_t waits_since;         /* ms: the first batch has waited since then */
 };
 
 struct parts {

@@ -326,9 +326,34 @@ bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *
     return good;
 }
 
-void rebuild_abort(struct nodes *nodes, struct part *p) {
+bool rebuild_abort(struct nodes *nodes, struct part *p) {
     struct failure ignored;
-    if (p->state != PART_OPEN) return;
-    freeReplyObject(ASK(nodes, p, &ignored, "BF.REBUILD", p->key, "ABORT", p->token));
+    if (p->state != PART_OPEN) return true;
+    redisReply *r = ASK(nodes, p, &ignored, "BF.REBUILD", p->key, "ABORT", p->token);
+    if (!r) return false;
+    freeReplyObject(r);
     p->state = PART_WAITING;
+    return true;
+}
+
+/* Not those that say nothing of what was committed, such as a lease that has ended. */
+static bool was_forgotten(const char *unknown_by) {
+    static const char *const causes[] = {"restart", "failover", "restore", "loading",
+                                         "partial"};
+    for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+        if (strcmp(unknown_by, causes[i]) == 0) return true;
+    return false;
+}
+
+bool rebuild_verify(struct nodes *nodes, struct part *p, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
+    if (!r) return false;
+    bool good = r->type != REDIS_REPLY_ERROR || rebuild_is_lost(r->str) ||
+                rebuild_fail(f, p, "BF.INFO", r->str);
+    const redisReply *unknown = value_of(r, "Unknown by");
+    if (r->type == REDIS_REPLY_ERROR ||
+        (unknown && unknown->str && was_forgotten(unknown->str)))
+        p->state = PART_LOST;
+    freeReplyObject(r);
+    return good;
 }

@@ -30,8 +30,12 @@ bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s
 bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
                     struct failure *f);
 
-/* Undoes START, as far as the server can be reached. */
-void rebuild_abort(struct nodes *nodes, struct part *p);
+/* Undoes START; false if the server can't be reached. */
+bool rebuild_abort(struct nodes *nodes, struct part *p);
+
+/* Looks at a part that is done: PART_LOST if what was committed isn't believed any more,
+ * since the server has restarted or failed over meanwhile. */
+bool rebuild_verify(struct nodes *nodes, struct part *p, struct failure *f);
 
 /* Whether an error says that the rebuild is gone. */
 bool rebuild_is_lost(const char *error);

@@ -10,12 +10,16 @@
 
 #include "server_auth.h"
 
-/* A server that is there accepts within this, or is counted as away. */
+/* A server that is there accepts, and lets us log in, within this, or is counted as away:
+ * one that hangs must not keep others from being asked. */
 #define CONNECT_MS 5000
 
 /* Of an array in a reply: more than any command of ours is answered with. Memory for all is
  * taken when the first comes. */
 #define ELEMENTS_MAX (1 << 20)
+
+/* The same for a sentinel, which has nothing else to do. */
+#define SENTINEL_MS 1000
 
 static redisSSLContext *tls; /* one for all connections, made by the first */
 
@@ -89,10 +93,9 @@ static bool log_in(redisContext *c, struct failure *f) {
 
 /* Without TLS and login, for sentinels too. */
 static redisContext *open_plain(const struct settings *s, const struct address *at,
-                                struct failure *f) {
-    struct timeval connect = timeval_of(s->timeout < CONNECT_MS ? s->timeout : CONNECT_MS);
-    struct timeval answer = timeval_of(s->timeout);
-    redisOptions o = {.connect_timeout = &connect, .command_timeout = &answer};
+                                int64_t ms, struct failure *f) {
+    struct timeval wait = timeval_of(s->timeout < ms ? s->timeout : ms);
+    redisOptions o = {.connect_timeout = &wait, .command_timeout = &wait};
     if (at->port)
         REDIS_OPTIONS_SET_TCP(&o, at->host, at->port);
     else
@@ -111,8 +114,9 @@ static redisContext *open_plain(const struct settings *s, const struct address *
 
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f) {
-    redisContext *c = open_plain(s, at, f);
+    redisContext *c = open_plain(s, at, CONNECT_MS, f);
     if (c && start_tls(s, at, c, f) && log_in(c, f)) {
+        redisSetTimeout(c, timeval_of(s->timeout));
         if (at->port) redisEnableKeepAlive(c);
         return c;
     }
@@ -120,20 +124,40 @@ redisContext *server_connect(const struct settings *s, const struct address *at,
     return NULL;
 }
 
+static redisReply *ask_for_master(redisContext *c, const struct settings *s) {
+    return redisCommand(c, "SENTINEL get-master-addr-by-name %s", s->master);
+}
+
+/* One that wants a password gets the server's: there is no option for another. */
+static redisReply *ask_again_with_password(redisContext *c, const struct settings *s,
+                                           redisReply *r) {
+    const struct login *login = server_login();
+    if (!r || r->type != REDIS_REPLY_ERROR || strncmp(r->str, "NOAUTH", 6) != 0) return r;
+    struct failure ignored;
+    const char *words[] = {"AUTH", login->pass};
+    if (!login->pass || !want_ok(c, &ignored, 2, words)) return r;
+    freeReplyObject(r);
+    return ask_for_master(c, s);
+}
+
 /* What one sentinel says. */
 static bool ask_sentinel(const struct settings *s, const struct address *sentinel,
                          struct address *out, struct failure *f) {
-    redisContext *c = open_plain(s, sentinel, f);
+    redisContext *c = open_plain(s, sentinel, SENTINEL_MS, f);
     if (!c) return false;
     char text[ADDRESS_TEXT];
     server_show(sentinel, text);
-    redisReply *r = redisCommand(c, "SENTINEL get-master-addr-by-name %s", s->master);
+    redisReply *r = ask_again_with_password(c, s, ask_for_master(c, s));
     bool known = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 &&
                  r->element[0]->str && r->element[1]->str;
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
         out->port = atoi(r->element[1]->str);
-    } else if (r && r->type == REDIS_REPLY_ERROR) {
+    } else if (!r) {
+        fail(f, EXIT_SERVER, "the sentinel at %s doesn't answer: %s", text, c->errstr);
+    } else if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "unknown command")) {
+        fail(f, EXIT_SERVER, "the server at %s is no sentinel (%s)", text, r->str);
+    } else if (r->type == REDIS_REPLY_ERROR) {
         fail(f, EXIT_SERVER, "the sentinel at %s says: %s", text, r->str);
     } else {
         fail(f, EXIT_SERVER, "the sentinel at %s knows no master '%s': see --master", text,

@@ -201,6 +201,7 @@ static bool follow(struct survey *v, struct survey_node *n, const struct survey_
     return answered;
 }
 
+/* What is to be had later isn't waited for: the look would take --timeout for each key. */
 static bool is_redirected(const redisReply *r, const struct survey_node *n) {
     struct address to;
     if (r->type != REDIS_REPLY_ERROR) return false;

@@ -146,16 +146,13 @@ static void pattern_of_parts(const char *name, char *out, size_t room) {
 /* A node that doesn't answer has it, for all we know, and isn't asked for the next. */
 static bool is_there(struct survey *v, struct survey_node *n, const char *name) {
     const char *words[] = {"BF.INFO", name, "ITEMS"};
-    const struct question q = {.n = 3, .words = words, .key = name};
-    struct failure f;
+    struct failure f = {.code = EXIT_DONE};
     struct address to;
-    redisReply *r = nodes_ask(v->nodes, &q, &f);
+    redisReply *r = nodes_ask_node(n->node, &f, 3, words);
     bool refuses = r && r->type == REDIS_REPLY_ERROR;
     bool missing = refuses && strstr(r->str, "not found");
     if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)
         fail(&f, EXIT_SERVER, "the server at %s says: %s", n->name, r->str);
-    else if (r)
-        f.code = EXIT_DONE;
     if (f.code != EXIT_DONE) survey_away(v, n, f.text);
     freeReplyObject(r);
     return !missing;

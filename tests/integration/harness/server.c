@@ -246,8 +246,9 @@ static bool is_script(const char *path) {
 
 /* hiredis' sockets are not close-on-exec: a server that inherited one would keep
  * a connection open that the test has closed. */
-_Noreturn static void become_server(const char *config, const char *preload,
-                                    const char *preload_file, int log, pid_t parent) {
+_Noreturn static void become_server(const struct server *s, const char *config,
+                                    const char *preload, const char *preload_file, int log,
+                                    pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
@@ -259,7 +260,8 @@ _Noreturn static void become_server(const char *config, const char *preload,
     setenv("PRELOAD_FILE", preload_file, 1);
     if (*preload)
         setenv(is_script(server_binary()) ? "SERVER_PRELOAD" : "LD_PRELOAD", preload, 1);
-    execlp(server_binary(), server_binary(), config, (char *)NULL);
+    execlp(server_binary(), server_binary(), config,
+           s->options.sentinel ? "--sentinel" : NULL, (char *)NULL);
     dprintf(2, "cannot run %s\n", server_binary());
     _exit(127);
 }
@@ -273,7 +275,7 @@ static void spawn(struct server *s) {
     pid_t parent = getpid();
     fflush(stdout);
     s->pid = fork();
-    if (s->pid == 0) become_server(config, preload, preload_file, log, parent);
+    if (s->pid == 0) become_server(s, config, preload, preload_file, log, parent);
     close(log);
     if (s->pid < 0) FAIL("cannot fork");
     setpgid(s->pid, s->pid); /* Both sides do it: no moment without. */

@@ -27,6 +27,7 @@
 struct server_options {
     bool unused; /* Lets server_start() be called without any option. */
     bool without_module;
+    bool sentinel;           /* not a server but a sentinel; without_module, too */
     const char *module_args; /* What follows the module's path; may be NULL. */
     const char *config;      /* Further config lines; may be NULL. */
     const char *preload; /* "clock": tests/preload/clock.c; "disk,clock"; may be NULL. */

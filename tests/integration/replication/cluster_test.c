@@ -53,21 +53,6 @@ TEST(a_filter_grows_while_its_slot_is_moved) {
     CHECK_INT(count_missing(b, "k", 0, added), 0);
 }
 
-/* By what the server has for it. */
-static void move_slot(redisContext *a, redisContext *b, long long slot) {
-    if (server_flavour() == VALKEY) {
-        const char *id = id_of(b);
-        expectf(a, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot,
-                id);
-        WAIT_UNTIL(strstr(call_text(a, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") !=
-                   NULL);
-    } else {
-        callf(b, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
-        WAIT_UNTIL(strstr(call_text(b, "CLUSTER", "MIGRATION", "STATUS", "ALL"),
-                          "\"completed\"") != NULL);
-    }
-}
-
 /* Redis hands slots over with RESTORE, and drops its copy whatever that answers. */
 TEST(a_limit_at_the_target_loses_no_filter_that_is_moved) {
     if (server_flavour() != REDIS || server_version() < 804)
@@ -78,7 +63,7 @@ TEST(a_limit_at_the_target_loses_no_filter_that_is_moved) {
     expect(b, "OK", "CONFIG", "SET", setting("bf-max-filter-bytes"), "1");
     add_numbers(a, "k", 0, 3000);
 
-    move_slot(a, b, slot_of(a, "k"));
+    hand_slot_over(a, b, slot_of(a, "k"));
     CHECK_INT(count_missing(b, "k", 0, 3000), 0);
 }
 
@@ -94,7 +79,7 @@ static void moves_with_state(const char *how_it_is, const char *stranger) {
     const char *token = call(a, "BF.REBUILD", "k", "START")->str;
     expect(a, "2", "BF.REBUILD", "k", "LOAD", token, "1", "2");
 
-    move_slot(a, b, slot_of(a, "k"));
+    hand_slot_over(a, b, slot_of(a, "k"));
     expect(b, stranger, "BF.CHECK", "k", "stranger");
     expect(b, "maybe", "BF.CHECK", "k", "7");
     CHECK_INT(call_int(b, "BF.CARD", "k"), items);
@@ -115,16 +100,14 @@ TEST(a_ready_filter_that_was_moved_by_restore_is_in_doubt) {
 
 /* A real flush before and after, on both sides. */
 TEST(a_slot_that_moves_away_is_no_flush) {
-    bool moves = (server_flavour() == VALKEY && server_version() >= 900) ||
-                 (server_flavour() == REDIS && server_version() >= 804);
-    if (!moves) SKIP("%s moves no slots by itself", server_name());
+    if (!hands_slots_over()) SKIP("%s moves no slots by itself", server_name());
     struct server *from, *to;
     start_cluster(&from, &to);
     redisContext *a = client(from), *b = client(to);
     make_ready(a, "k");
     expect(a, "OK", "FLUSHALL");
     make_ready(a, "k");
-    move_slot(a, b, slot_of(a, "k"));
+    hand_slot_over(a, b, slot_of(a, "k"));
     WAIT_UNTIL(counted(a, "filters_ready") == 0);
     CHECK_INT(counted(a, "ready_flushed"), 1);
     CHECK_INT(counted(b, "ready_flushed"), 0);
