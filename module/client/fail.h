@@ -12,10 +12,11 @@
 
 /* Scripts rely on them. Help and the manual have these words. */
 #define EXIT_CODES(row)                                                                    \
-    row(EXIT_DONE, 0, "all is done")                                                       \
-        row(EXIT_REFUSED, 1, "the server, or the state of a filter, does not allow it")    \
-            row(EXIT_USAGE, 2, "the command line is wrong; no server was asked") row(      \
-                EXIT_SERVER, 3, "no server can be reached, or it was away for too long")   \
+    row(EXIT_DONE, 0, "all is done") row(EXIT_REFUSED, 1,                                  \
+                                         "the server, or the state of a filter, does not " \
+                                         "allow it; or the output can't be written")       \
+        row(EXIT_USAGE, 2, "the command line is wrong; no server was asked")               \
+            row(EXIT_SERVER, 3, "no server can be reached, or it was away for too long")   \
                 row(EXIT_SOURCE, 4, "the source of items can't be read, or has none")      \
                     row(EXIT_ITEMS, 5,                                                     \
                         "some items are bad, or one that must be there is missing")        \

@@ -8,13 +8,16 @@
 
 static volatile sig_atomic_t came;
 
+/* The next one ends the program, whichever it is. */
 static void note(int signal_number) {
     came = signal_number;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 /* Without SA_RESTART: what waits must return. */
 void interrupt_watch(void) {
-    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = note};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);

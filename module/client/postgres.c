@@ -53,12 +53,13 @@ static bool count_table(struct postgres *p, struct failure *f) {
 
 /* ---- COPY ---- */
 
-/* The statement that gives the rows, or those of the next chunk. */
+/* The statement that gives the rows, or those of the next chunk; NULL: no memory. */
 static char *copy_statement(const struct postgres *p) {
     if (!p->column) return postgres_text("COPY %s TO STDOUT", p->from);
     if (!p->by_key)
         return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
     char *last = p->row ? PQescapeLiteral(p->connection, p->row, p->length) : NULL;
+    if (p->row && !last) return NULL;
     char *where =
         last ? postgres_text("WHERE %s > %s", p->column, last) : postgres_text("%s", "");
     char *sql =
@@ -86,6 +87,7 @@ static bool start_once(struct postgres *p, struct failure *f) {
     if (!postgres_begin_reading(p, p->by_key ? "SET LOCAL enable_sort = off" : "", f))
         return false;
     char *sql = copy_statement(p);
+    if (!sql) return postgres_fail(p, NULL, f);
     PGresult *begun = postgres_ask(p, sql, 0, NULL, f);
     free(sql);
     if (!begun || !has_one_column(begun, f)) return false;

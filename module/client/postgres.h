@@ -48,7 +48,9 @@ struct postgres {
     uint64_t chunk, chunk_rows; /* rows asked for, rows that came */
     int64_t chunk_began;
 
-    uint64_t mark; /* all transactions with an id below it have to end */
+    uint64_t mark;        /* all transactions with an id below it have to end */
+    unsigned connections; /* made so far */
+    unsigned marked_by;   /* the one that took the mark */
 };
 
 /* ---- postgres_session.c ---- */

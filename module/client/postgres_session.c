@@ -122,6 +122,7 @@ bool postgres_connect(struct postgres *p, struct failure *f) {
     p->copying = false;
     if (PQstatus(p->connection) != CONNECTION_OK) return fail_connection(p, f);
     p->lost = false;
+    p->connections++;
     return fits(p, f);
 }
 

@@ -10,7 +10,10 @@
  * way is not below it. (A snapshot's xmax would not do: it is one past the newest that has
  * *ended*, and those above it don't count as under way.) Ids are the cluster's: writers of
  * its other databases are waited for, too, and prepared transactions. A standby can't give
- * an id: there it is xmax, as far as it goes. */
+ * an id: there it is xmax, as far as it goes.
+ *
+ * A database that crashed may give the last ids once more: a mark from before that may lie
+ * above all that there will be for hours. Each connection takes one of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,8 +37,13 @@ static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct fa
     return value != NULL;
 }
 
+/* The rows of a pass that was given up may still be coming: nothing else can be asked. */
 bool postgres_mark(struct source *s, struct failure *f) {
-    return ask_id((struct postgres *)s, take_id, &((struct postgres *)s)->mark, f);
+    struct postgres *p = (struct postgres *)s;
+    if (p->copying && !postgres_connect(p, f) && !postgres_again(p, f)) return false;
+    if (!ask_id(p, take_id, &p->mark, f)) return false;
+    p->marked_by = p->connections;
+    return true;
 }
 
 /* Each transaction with an id holds a lock on it, which everybody may see. */
@@ -76,7 +84,10 @@ bool postgres_settled(struct source *s, char *waits, size_t room, struct failure
     struct postgres *p = (struct postgres *)s;
     uint64_t id;
     *waits = '\0';
-    if (!ask_id(p, oldest_id, &id, f)) return false;
+    do {
+        if (p->marked_by != p->connections && !postgres_mark(s, f)) return false;
+        if (!ask_id(p, oldest_id, &id, f)) return false;
+    } while (p->marked_by != p->connections);
     if (id >= p->mark) return true;
     PGresult *row = postgres_ask(p, oldest, 0, NULL, f);
     if (!row && !p->lost) return false;

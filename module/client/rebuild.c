@@ -121,13 +121,13 @@ static void add(struct start *start, const char *option, const char *value) {
 
 /* A part of many may have no items, of however many the source has. */
 static void write_start(struct start *start, const struct part *p,
-                        const struct rebuild_plan *plan, int64_t stale) {
+                        const struct rebuild_plan *plan, int64_t replace) {
     const struct settings *s = plan->settings;
     start->n = 0;
     snprintf(start->capacity, sizeof(start->capacity), "%llu",
              (unsigned long long)plan->capacity);
     snprintf(start->replace, sizeof(start->replace), "%lld",
-             (long long)(stale < 1000 ? 1 : (stale + 999) / 1000));
+             (long long)(replace + 999) / 1000);
     add(start, "BF.REBUILD", p->key);
     add(start, "START", NULL);
     add(start, "CAPACITY", start->capacity);
@@ -137,13 +137,14 @@ static void write_start(struct start *start, const struct part *p,
     add(start, "REPLACE", start->replace);
 }
 
+static const char under_way[] = "ERR rebuild under way, begun ";
+
 /* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
 static long long idle_of(const char *error) {
-    static const char before[] = "ERR rebuild under way, begun ";
     long long begun, load;
-    if (!begins(error, before)) return -1;
-    int n = sscanf(error + strlen(before), "%lld seconds ago, last LOAD %lld seconds ago",
-                   &begun, &load);
+    if (!begins(error, under_way)) return -1;
+    int n = sscanf(error + strlen(under_way),
+                   "%lld seconds ago, last LOAD %lld seconds ago", &begun, &load);
     return n == 2 ? load : n == 1 ? begun : 0;
 }
 
@@ -156,12 +157,14 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
         p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
 }
 
-/* The connection broke after START was sent: whether there is a rebuild of ours isn't
- * known. If so, it has been silent since then. */
-static int64_t since(int64_t sent, int64_t stale) {
-    int64_t age = interrupt_clock() - sent;
-    if (age < 1000) age = 1000;
-    return age < stale ? age : stale;
+/* The connection broke after START was sent. A rebuild that began since then, and has had no
+ * LOAD, is its: nobody has the token. Times are cut to seconds. */
+static bool is_orphan(const char *error, int64_t sent) {
+    long long begun;
+    int end = 0;
+    if (!begins(error, under_way)) return false;
+    sscanf(error + strlen(under_way), "%lld seconds ago, no LOAD yet%n", &begun, &end);
+    return end > 0 && begun <= (interrupt_clock() - sent) / 1000 + 1;
 }
 
 /* How long the other rebuild had been silent when it was first met, and when that was. */
@@ -201,35 +204,47 @@ static bool clear_way(struct nodes *nodes, struct part *p, struct failure *f) {
     return good;
 }
 
+static bool take_token(struct part *p, const redisReply *r) {
+    if (r->type != REDIS_REPLY_STRING || r->len != PART_TOKEN_DIGITS) return false;
+    memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
+    p->state = PART_OPEN;
+    p->items = 0;
+    part_forget_samples(p);
+    return true;
+}
+
+/* What to do about an answer that is no token; true: START again. */
+static bool take_refusal(const struct part *p, const redisReply *r, struct other *o,
+                         int64_t stale, struct failure *f) {
+    if (r->type == REDIS_REPLY_ERROR) return wait_for_other(p, r->str, o, stale, f);
+    return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+}
+
+/* The least that REPLACE can say is a second: an orphan is given it, to be replaced. */
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
-    int64_t stale = plan->settings->stale, lost_at = 0;
+    const struct settings *s = plan->settings;
+    int64_t stale = s->stale < 1000 ? 1000 : s->stale, replace = stale, lost_at = 0;
     struct other other = {.idle = -1};
-    if (stale == 0 && !clear_way(nodes, p, f)) return false;
+    if (plan->clears_way && !clear_way(nodes, p, f)) return false;
     for (;;) {
         struct start start;
-        write_start(&start, p, plan, lost_at ? since(lost_at, stale) : stale);
+        write_start(&start, p, plan, replace);
         int64_t sent = interrupt_clock();
         redisReply *r = ask(nodes, p, f, true, start.n, start.words);
+        bool again, done = r && take_token(p, r);
         if (!r) {
-            if (lost_at || interrupt_came()) return false;
-            lost_at = sent;
-            if (!interrupt_sleep(1000, f)) return false;
-            continue;
+            if (!lost_at) lost_at = sent;
+            again = interrupt_clock() - lost_at < s->timeout && interrupt_sleep(1000, f);
+        } else {
+            bool orphan =
+                lost_at && r->type == REDIS_REPLY_ERROR && is_orphan(r->str, lost_at);
+            replace = orphan ? 1000 : stale;
+            again = !done && (orphan ? interrupt_sleep(1000, f)
+                                     : take_refusal(p, r, &other, stale, f));
         }
-        if (r->type == REDIS_REPLY_STRING && r->len == PART_TOKEN_DIGITS) {
-            memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
-            freeReplyObject(r);
-            p->state = PART_OPEN;
-            p->items = 0;
-            part_forget_samples(p);
-            return true;
-        }
-        bool again = r->type == REDIS_REPLY_ERROR
-                         ? wait_for_other(p, r->str, &other, stale, f)
-                         : fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
         freeReplyObject(r);
-        if (!again) return false;
+        if (done || !again) return done;
     }
 }
 
@@ -307,28 +322,60 @@ bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s
     return check_send(nodes, p, &c, f);
 }
 
+static bool is_ok(const redisReply *r) {
+    return r->type == REDIS_REPLY_STATUS && strcmp(r->str, "OK") == 0;
+}
+
+/* A COMMIT of what is live already vouches for nothing. */
+static bool is_vouched_for(struct nodes *nodes, const struct part *p, bool *out,
+                           struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
+    if (!r) return false;
+    const redisReply *by = value_of(r, "Unknown by");
+    *out = by && (!by->str || !*by->str);
+    freeReplyObject(r);
+    return true;
+}
+
+static bool take_commit(struct part *p, const redisReply *r, struct failure *f) {
+    if (is_ok(r))
+        p->state = PART_DONE;
+    else if (r->type != REDIS_REPLY_ERROR)
+        return fail(f, EXIT_REFUSED, "COMMIT of %s is not answered with OK", p->key);
+    else if (rebuild_is_lost(r->str))
+        p->state = PART_LOST;
+    else
+        return rebuild_fail(f, p, "COMMIT", r->str);
+    return true;
+}
+
 bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
                     struct failure *f) {
     char count[24], lease[24];
     snprintf(count, sizeof(count), "%llu", (unsigned long long)p->items);
     snprintf(lease, sizeof(lease), "%lld", (long long)s->lease / 1000);
     const char *words[] = {"BF.REBUILD", p->key, "COMMIT", p->token, count, "EX", lease};
-    redisReply *r = ask(nodes, p, f, false, s->lease ? 7 : 5, words);
-    if (!r) return false;
-    bool good = true;
-    if (r->type != REDIS_REPLY_ERROR)
-        p->state = PART_DONE;
-    else if (rebuild_is_lost(r->str))
-        p->state = PART_LOST;
-    else
-        good = rebuild_fail(f, p, "COMMIT", r->str);
+    size_t n = s->lease ? 7 : 5;
+    int64_t sent = interrupt_clock();
+    redisReply *r = ask(nodes, p, f, true, n, words);
+    bool again = !r && f->code == EXIT_SERVER && interrupt_clock() - sent < s->timeout;
+    if (again) r = ask(nodes, p, f, false, n, words);
+    bool good = r && take_commit(p, r, f), vouched = true;
     freeReplyObject(r);
-    return good;
+    if (!good || !again || p->state != PART_DONE) return good;
+    if (!is_vouched_for(nodes, p, &vouched, f)) return false;
+    if (!vouched) p->state = PART_LOST;
+    return true;
 }
 
-void rebuild_abort(struct nodes *nodes, struct part *p) {
-    struct failure ignored;
-    if (p->state != PART_OPEN) return;
-    freeReplyObject(ASK(nodes, p, &ignored, "BF.REBUILD", p->key, "ABORT", p->token));
-    p->state = PART_WAITING;
+bool rebuild_abort(struct nodes *nodes, struct part *p, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.REBUILD", p->key, "ABORT", p->token);
+    if (!r) return false;
+    bool undone = is_ok(r) || (r->type == REDIS_REPLY_ERROR && rebuild_is_lost(r->str));
+    if (undone)
+        p->state = PART_WAITING;
+    else
+        rebuild_fail(f, p, "ABORT", r->type == REDIS_REPLY_ERROR ? r->str : "no OK came");
+    freeReplyObject(r);
+    return undone;
 }

@@ -9,6 +9,7 @@
 
 struct rebuild_plan {
     uint64_t capacity; /* of one part */
+    bool clears_way;   /* ends another's rebuild, whether it is at work or not */
     const struct settings *settings;
 };
 
@@ -27,11 +28,13 @@ bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_pla
 bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s,
                    uint32_t parts, uint32_t index, struct failure *f);
 
+/* Sent again if the answer got lost. If the server then has committed, but doesn't stand by
+ * it any more (it restarted, say), the part is PART_LOST. */
 bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
                     struct failure *f);
 
-/* Undoes START, as far as the server can be reached. */
-void rebuild_abort(struct nodes *nodes, struct part *p);
+/* Undoes START. False: it gave no answer, or refused, and the part stays PART_OPEN. */
+bool rebuild_abort(struct nodes *nodes, struct part *p, struct failure *f);
 
 /* Whether an error says that the rebuild is gone. */
 bool rebuild_is_lost(const char *error);

@@ -18,8 +18,9 @@ enum {
     CHECKED_AT_ONCE = 500,
     STRANGER = 1000000000, /* no row has such an id */
     COMMITS_OF = 8,        /* transactions all but one commit */
-    LONG_OF = 20,          /* transactions one takes up to LONG_MS */
+    LONG_OF = 500,         /* transactions one takes up to LONG_MS */
     LONG_MS = 900,
+    SLOW_US = 100000, /* between first add and INSERT: as many */
 };
 
 long rows_below(struct rows *r, long limit) {
@@ -131,7 +132,9 @@ static void begin_insert(struct rows *r, struct writer *w) {
     take(r, w, again ? again : r->next++);
     if (r->gap > 0 && rows_below(r, 2)) {
         double began = seconds_now();
-        if (!add(r, w->id))
+        bool added = add(r, w->id);
+        if (rows_below(r, LONG_OF) == 0) usleep((unsigned)rows_below(r, SLOW_US));
+        if (!added)
             let_go(r, w, false);
         else if (say(w, INSERT, w->id) && seconds_now() - began > r->gap)
             roll_back(r, w, false);
@@ -300,8 +303,10 @@ struct rows *rows_make(struct database *d, long count, uint64_t seed) {
     r->random = seed;
     for (int i = 0; i < WRITERS; i++)
         r->writers[i].session = -1;
-    database_run(d, "CREATE TABLE items (id bigint PRIMARY KEY);"
-                    "INSERT INTO items SELECT generate_series(1, %ld)", count);
+    database_run(d,
+                 "CREATE TABLE items (id bigint PRIMARY KEY);"
+                 "INSERT INTO items SELECT generate_series(1, %ld)",
+                 count);
     for (long id = 1; id <= count; id++)
         set_state(r, id, LIVE);
     r->next = count + 1;

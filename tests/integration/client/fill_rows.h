@@ -32,9 +32,9 @@
 enum { WRITERS = 4, ROWS_MAX = 1 << 20 };
 
 struct writer {
-    int session; /* -1: none */
-    long id;     /* of the row in hand; 0: none */
-    bool unsure; /* what became of that row */
+    int session;  /* -1: none */
+    long id;      /* of the row in hand; 0: none */
+    bool unsure;  /* what became of that row */
     double until; /* the transaction isn't ended before this */
 };
 
@@ -43,8 +43,8 @@ struct rows {
     struct server *server; /* NULL: it is down, or hangs: nobody asks */
     redisContext *c;       /* NULL: not connected */
     uint64_t random;
-    bool quiet;    /* no writer begins anything */
-    double gap;    /* seconds; 0: everybody inserts first */
+    bool quiet; /* no writer begins anything */
+    double gap; /* seconds; 0: everybody inserts first */
     long next, live;
     unsigned char *state;
     struct writer writers[WRITERS];

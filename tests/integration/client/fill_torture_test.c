@@ -35,6 +35,7 @@ enum {
     PIPE_BYTES = 1 << 20, /* all rows: a fill that reads no more stops nobody */
     NEXT_SECONDS = 30,    /* for a fill that nothing disturbs, beside all that runs here */
     STUCK_SECONDS = 100,
+    PAUSE_US = 300,        /* between two steps, for the fill to go on */
     STRANGERS_DENIED = 90, /* in a hundred; 0.01 is the error rate */
 };
 
@@ -74,12 +75,11 @@ struct world {
     int happened, times;
     double at, mend_at; /* when the event happens, and is mended; 0: not known yet */
     int when;
+    pid_t backend; /* a process of the database that hangs */
     double slowest;
 };
 
-static struct tally {
-    long rounds, happened, ended[CODES + 1], right, wrong;
-} tallies[32];
+static struct tally { long rounds, happened, ended[CODES + 1], right, wrong; } tallies[32];
 
 /* -------------------------------------------------------------------------
  * What happens
@@ -175,11 +175,26 @@ static char *ask_database(struct world *w, const char *sql) {
 
 #define OF_FILLS " FROM pg_stat_activity WHERE application_name = 'bulwark'"
 
+static pid_t find_backend(struct world *w) {
+    char *pid = ask_database(w, "SELECT pid" OF_FILLS);
+    int number = pid ? atoi(pid) : 0;
+    free(pid);
+    return number > 1 ? number : 0;
+}
+
 /* The database takes that for a crash, ends all sessions, and recovers. */
 static void kill_backend(struct world *w) {
-    char *pid = ask_database(w, "SELECT pid" OF_FILLS);
-    if (pid && atoi(pid) > 1) kill(atoi(pid), SIGKILL);
-    free(pid);
+    pid_t pid = find_backend(w);
+    if (pid) kill(pid, SIGKILL);
+}
+
+static void pause_backend(struct world *w) {
+    w->backend = find_backend(w);
+    if (w->backend) kill(w->backend, SIGSTOP);
+}
+
+static void resume_backend(struct world *w) {
+    if (w->backend) kill(w->backend, SIGCONT);
 }
 
 static void end_session(struct world *w) {
@@ -190,6 +205,16 @@ static struct program *start_fill(struct world *w);
 
 static void start_second(struct world *w) {
     if (!w->second) w->second = start_fill(w);
+}
+
+/* For longer than --stale: another fill takes its place, and it doesn't know. */
+static void pause_program(struct world *w) {
+    program_signal(w->program, SIGSTOP);
+    start_second(w);
+}
+
+static void resume_program(struct world *w) {
+    program_signal(w->program, SIGCONT);
 }
 
 /* "k" is ready or as it was after each; a server that was lost before the first question ends
@@ -210,7 +235,9 @@ static const struct event events[] = {
     {"database killed", kill_database, start_database, MAY_0, MAY_0, MAY_0 | MAY_4},
     {"database process killed", kill_backend, start_database, MAY_0, MAY_0, MAY_0 | MAY_4},
     {"database session ended", end_session, NULL, MAY_0, MAY_0, MAY_0 | MAY_4},
-    {"second fill", start_second, NULL, MAY_0 | MAY_6, MAY_0 | MAY_6, MAY_0 | MAY_6},
+    {"database process hangs", pause_backend, resume_backend, MAY_0, MAY_0, MAY_0},
+    {"program hangs", pause_program, resume_program, MAY_0 | MAY_6, 0, MAY_0 | MAY_6},
+    {"second fill", start_second, NULL, MAY_0 | MAY_6, 0, MAY_0 | MAY_6},
 };
 
 enum { EVENTS = sizeof events / sizeof *events };
@@ -226,8 +253,10 @@ static struct tally *tally_of(const struct world *w) {
 static struct program *start_fill(struct world *w) {
     static const char *const batches[] = {"5", "50", "1000"};
     const char *line[40] = {
-        "fill",     "k",     "-p",       text_of("%d", proxy_port(w->line)),
-        "--stale",  "1s",    "--settle", w->rows->gap > 0 ? "400ms" : "0",
+        "fill",     "k",
+        "-p",       text_of("%d", proxy_port(w->line)),
+        "--stale",  "1s",
+        "--settle", w->rows->gap > 0 ? "400ms" : "0",
         "--batch",  batches[rows_below(w->rows, 3)],
         "--window", rows_below(w->rows, 2) ? "1" : "64",
     };
@@ -285,6 +314,10 @@ static void mend(struct world *w) {
     w->mend_at = 0;
 }
 
+static bool has_two(const struct event *e) {
+    return e->happen == start_second || e->happen == pause_program;
+}
+
 static void let_happen(struct world *w, long long received) {
     if (w->mend_at > 0 && seconds_now() >= w->mend_at) mend(w);
     if (w->happened == w->times || w->mend_at > 0 || !is_time(w, received)) return;
@@ -293,7 +326,8 @@ static void let_happen(struct world *w, long long received) {
     w->event->happen(w);
     w->at = seconds_now() + (double)rows_below(w->rows, 1000) / 1e3;
     if (w->event->mend)
-        w->mend_at = seconds_now() + 0.05 + (double)rows_below(w->rows, 1000) / 1e3;
+        w->mend_at = seconds_now() + 0.05 +
+                     (double)rows_below(w->rows, has_two(w->event) ? 4000 : 1000) / 1e3;
 }
 
 static void check_answers(const struct world *w) {
@@ -317,6 +351,7 @@ static void run_until_end(struct world *w) {
         else
             rows_step(w->rows);
         check_answers(w);
+        usleep(PAUSE_US);
         if (seconds_now() > limit) FAIL("the fill doesn't end: %s", w->event->name);
     }
     mend(w);
@@ -369,7 +404,7 @@ static void check_ends(struct world *w) {
     check_end(w, w->program);
     if (w->second) check_end(w, w->second);
     bool done = w->program->status == 0 || (w->second && w->second->status == 0);
-    if (w->event->happen == start_second) CHECK(done);
+    if (has_two(w->event)) CHECK(done);
     /* What is lost after its end isn't the fill's. */
     if (done && w->happened == 0) must_be_right(w);
 }
@@ -402,13 +437,14 @@ static void choose_source(struct world *w) {
 
 static void choose_event(struct world *w) {
     w->event = &events[rows_below(w->rows, EVENTS)];
-    if (w->event->happen == start_second && w->source == BY_PIPE) w->event = events;
+    if (has_two(w->event) && w->source == BY_PIPE) w->event = events;
     w->times = rows_below(w->rows, 4) ? 1 : 2;
     w->when = (int)rows_below(w->rows, 6);
     w->at = w->when < 4 ? 0 : seconds_now() + (double)rows_below(w->rows, 500) / 1e3;
     w->happened = 0;
     w->mend_at = 0;
     w->begun = w->fed = false;
+    w->backend = 0;
     w->second = NULL;
 }
 
