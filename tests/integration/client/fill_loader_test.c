@@ -21,12 +21,12 @@ static struct program *half_a_fill(struct server *s, redisContext *c) {
 }
 
 TEST(a_signal_undoes_what_was_begun) {
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct server *s = server_shared();
     redisContext *c = client(s);
     make_old(c);
     const char *before = filter_text(c, "k");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         struct program *p = half_a_fill(s, c);
         program_signal(p, signals[i]);
         CHECK_INT(program_wait(p), EXIT_INTERRUPTED);

@@ -52,8 +52,8 @@ TEST(a_fill_that_was_committed_and_doubted_before_it_heard_of_it_begins_again) {
     struct server *s = server_start();
     redisContext *c = client(s);
     struct proxy *line = proxy_start(s->port);
-    struct program *p = fill_start(s, ON(line), "--from", numbers_file(0, 0), "--empty",
-                                   "--settle", "1s");
+    struct program *p =
+        fill_start(s, ON(line), "--from", numbers_file(0, 0), "--empty", "--settle", "1s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
     hold_answers(line);
     WAIT_UNTIL(!is_rebuilding(c, "k"));
@@ -85,8 +85,10 @@ TEST(a_signal_does_not_wait_for_a_server_that_hangs) {
 
 static struct database *database_with_items(int count) {
     struct database *d = database_start(.config = "wal_writer_delay = 10s\n");
-    database_run(d, "CREATE TABLE items (id bigint PRIMARY KEY);"
-                    "INSERT INTO items SELECT generate_series(1, %d)", count);
+    database_run(d,
+                 "CREATE TABLE items (id bigint PRIMARY KEY);"
+                 "INSERT INTO items SELECT generate_series(1, %d)",
+                 count);
     return d;
 }
 
