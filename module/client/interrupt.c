@@ -19,7 +19,7 @@ static void note(int signal_number) {
         signal(signals[i], SIG_DFL);
 }
 
-/* Without SA_RESTART: what waits must return. A hang-up that nohup ignores stays ignored. */
+/* Without SA_RESTART: what waits must return. A hang-up that nohup ignores stays so. */
 void interrupt_watch(void) {
     struct sigaction action = {.sa_handler = note}, found;
     for (int i = 0; i < SIGNALS; i++) {

@@ -9,6 +9,9 @@
 #include "interrupt.h"
 #include "numbers.h"
 
+/* The least that REPLACE can say: a second. */
+#define REPLACE_LEAST_MS 1000
+
 /* As many as a question of CHECK holds. */
 #define CHECK_ITEMS 1000
 
@@ -157,8 +160,8 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
         p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
 }
 
-/* The connection broke after START was sent. A rebuild that began since then, and has had no
- * LOAD, is its: nobody has the token. Times are cut to seconds. */
+/* The connection broke after START was sent. A rebuild that began since then, and has had
+ * no LOAD, is its: nobody has the token. Times are cut to seconds. */
 static bool is_orphan(const char *error, int64_t sent) {
     long long begun;
     int end = 0;
@@ -213,39 +216,49 @@ static bool take_token(struct part *p, const redisReply *r) {
     return true;
 }
 
-/* What to do about an answer that is no token; true: START again. */
-static bool take_refusal(const struct part *p, const redisReply *r, struct other *o,
-                         int64_t stale, struct failure *f) {
-    if (r->type == REDIS_REPLY_ERROR) return wait_for_other(p, r->str, o, stale, f);
-    return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+/* START, sent until it is answered with a token. */
+struct attempt {
+    const struct settings *settings;
+    int64_t stale, replace; /* ms; of the next START */
+    int64_t lost_at;        /* ms: when one was sent whose answer got lost; 0: none was */
+    struct other other;
+};
+
+/* There was no answer, and maybe no START. */
+static bool outlive_loss(struct attempt *a, int64_t sent, struct failure *f) {
+    if (!a->lost_at) a->lost_at = sent;
+    return interrupt_clock() - a->lost_at < a->settings->timeout &&
+           interrupt_sleep(1000, f);
 }
 
-/* The least that REPLACE can say is a second: an orphan is given it, to be replaced. */
+/* An orphan needn't become stale. */
+static bool outlive_refusal(struct attempt *a, const struct part *p, const redisReply *r,
+                            struct failure *f) {
+    if (r->type != REDIS_REPLY_ERROR)
+        return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+    bool orphan = a->lost_at && is_orphan(r->str, a->lost_at);
+    a->replace = orphan ? REPLACE_LEAST_MS : a->stale;
+    return orphan ? interrupt_sleep(a->replace, f)
+                  : wait_for_other(p, r->str, &a->other, a->stale, f);
+}
+
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
-    const struct settings *s = plan->settings;
-    int64_t stale = s->stale < 1000 ? 1000 : s->stale, replace = stale, lost_at = 0;
-    struct other other = {.idle = -1};
+    struct attempt a = {.settings = plan->settings, .other.idle = -1};
+    int64_t stale = plan->settings->stale;
+    a.replace = a.stale = stale < REPLACE_LEAST_MS ? REPLACE_LEAST_MS : stale;
     if (plan->clears_way && !clear_way(nodes, p, f)) return false;
-    for (;;) {
+    for (bool again = true; again;) {
         struct start start;
-        write_start(&start, p, plan, replace);
+        write_start(&start, p, plan, a.replace);
         int64_t sent = interrupt_clock();
         redisReply *r = ask(nodes, p, f, true, start.n, start.words);
-        bool again, done = r && take_token(p, r);
-        if (!r) {
-            if (!lost_at) lost_at = sent;
-            again = interrupt_clock() - lost_at < s->timeout && interrupt_sleep(1000, f);
-        } else {
-            bool orphan =
-                lost_at && r->type == REDIS_REPLY_ERROR && is_orphan(r->str, lost_at);
-            replace = orphan ? 1000 : stale;
-            again = !done && (orphan ? interrupt_sleep(1000, f)
-                                     : take_refusal(p, r, &other, stale, f));
-        }
+        bool begun = r && take_token(p, r);
+        if (!begun) again = r ? outlive_refusal(&a, p, r, f) : outlive_loss(&a, sent, f);
         freeReplyObject(r);
-        if (done || !again) return done;
+        if (begun) return true;
     }
+    return false;
 }
 
 /* ---- CHECK, COMMIT, ABORT ---- */

@@ -49,8 +49,8 @@ int database_connect(struct database *d);
 const char *database_say(int session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* For what dies under the caller: -1 if it takes no connection, which the caller closes; and
- * NULL, to be freed otherwise, after an error or when the session has ended. */
+/* For what dies under the caller, who closes and frees: -1 if it takes no connection; NULL
+ * after an error, or when the session has ended. */
 int database_try_to_connect(struct database *d);
 char *database_try(int session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
