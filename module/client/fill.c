@@ -130,8 +130,8 @@ static bool settle(struct fill *fill, struct failure *f) {
     struct source *source = fill->source;
     char waits[256] = "", said[256] = "";
     if (!interrupt_sleep(fill->s->settle, f)) return false;
+    if (source->kind->mark && !source->kind->mark(source, f)) return false;
     if (!source->kind->settled) return true;
-    if (!source->kind->mark(source, f)) return false;
     for (int64_t until = interrupt_clock() + patience(fill->s);;) {
         if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;
         if (!*waits) return true;

@@ -7,13 +7,15 @@
 
 /* The types whose values, written as text and read again, are the same, and which are the
  * same if they are equal: int8, int2, int4, text, varchar, uuid; with a unique index also
- * bpchar and numeric. An index in the order that ORDER BY wants, of this column alone. The
- * children of a table by inheritance have indexes of their own, and partitions the same. */
+ * bpchar and numeric. In SQL_ASCII a text may be any bytes, which libpq doesn't take back. An
+ * index in the order that ORDER BY wants, of this column alone. The children of a table by
+ * inheritance have indexes of their own, and partitions the same. */
 static const char facts[] =
     "SELECT c.oid, a.attnum, coalesce(a.attnotnull, false), coalesce("
     " c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
     " AND coalesce(nullif(t.typbasetype, 0), t.oid)"
     "  IN (20, 21, 23, 25, 1042, 1043, 1700, 2950)"
+    " AND (a.attcollation = 0 OR pg_catalog.getdatabaseencoding() <> 'SQL_ASCII')"
     " AND EXISTS (SELECT FROM pg_catalog.pg_index i"
     "  JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid"
     "  JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'"
@@ -34,9 +36,11 @@ static char *quoted(struct postgres *p, const char *name, size_t length) {
     return text ? text : fail_alloc(1); /* no UTF-8: then there is no such table */
 }
 
-/* schema.table, or table; a name is taken as it is written. */
+/* schema.table, or table: a name is taken as it is written. One with double quotes is taken
+ * as SQL takes it; to_regclass() refuses what is no name. */
 static char *quoted_table(struct postgres *p, const char *name) {
     const char *dot = strchr(name, '.');
+    if (strchr(name, '"')) return postgres_text("%s", name);
     if (!dot) return quoted(p, name, strlen(name));
     char *schema = quoted(p, name, (size_t)(dot - name));
     char *table = quoted(p, dot + 1, strlen(dot + 1));

@@ -12,8 +12,8 @@
  * its other databases are waited for, too, and prepared transactions. A standby can't give
  * an id: there it is xmax, as far as it goes.
  *
- * A database that crashed may give the last ids once more: a mark from before that may lie
- * above all that there will be for hours. Each connection takes one of its own. */
+ * A server that crashes forgets ids that nothing was written under, such as the mark, and
+ * gives them once more: after it was away, the mark is taken anew. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,23 +27,22 @@ static const char oldest_id[] =
     "SELECT pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())";
 
 static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct failure *f) {
-    char *value = NULL;
-    do
-        value = postgres_value(p, sql, f);
-    while (!value && postgres_again(p, f));
+    char *value = postgres_value(p, sql, f);
     if (value) *out = strtoull(value, NULL, 10);
-    p->give_up = 0;
     free(value);
     return value != NULL;
 }
 
-/* The rows of a pass that was given up may still be coming: nothing else can be asked. */
+/* The rows of a pass that was given up may still be coming: nothing can be asked then. */
 bool postgres_mark(struct source *s, struct failure *f) {
     struct postgres *p = (struct postgres *)s;
+    bool marked;
     if (p->copying && !postgres_connect(p, f) && !postgres_again(p, f)) return false;
-    if (!ask_id(p, take_id, &p->mark, f)) return false;
-    p->marked_by = p->connections;
-    return true;
+    do
+        marked = ask_id(p, take_id, &p->mark, f);
+    while (!marked && postgres_again(p, f));
+    p->give_up = 0;
+    return marked;
 }
 
 /* Each transaction with an id holds a lock on it, which everybody may see. */
@@ -84,10 +83,8 @@ bool postgres_settled(struct source *s, char *waits, size_t room, struct failure
     struct postgres *p = (struct postgres *)s;
     uint64_t id;
     *waits = '\0';
-    do {
-        if (p->marked_by != p->connections && !postgres_mark(s, f)) return false;
-        if (!ask_id(p, oldest_id, &id, f)) return false;
-    } while (p->marked_by != p->connections);
+    while (!ask_id(p, oldest_id, &id, f))
+        if (!postgres_again(p, f) || !postgres_mark(s, f)) return false;
     if (id >= p->mark) return true;
     PGresult *row = postgres_ask(p, oldest, 0, NULL, f);
     if (!row && !p->lost) return false;

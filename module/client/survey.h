@@ -2,7 +2,7 @@
 /* survey.h - the numbers of a server or cluster and of all its filters, as of one look.
  *
  *     survey_open()
- *       survey_look()      INFO of each master; SCAN, if need be; BF.INFO FULL of all filters
+ *       survey_look()      INFO of each master; SCAN if need be; BF.INFO FULL of filters
  *       survey_look()      again, over the same connections
  *     survey_close()
  *
