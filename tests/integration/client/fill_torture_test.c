@@ -1,281 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* fill_torture_test.c - whatever dies during a fill: no row is denied, and the next fill ends
- * right.
+/* fill_torture_test.c - whatever dies during a fill: no row is denied, and the next fill
+ * ends right.
  *
- * A round is a fill under writers and readers (fill_rows.h), an event at a random moment, and
- * another fill with --stale 1s, in which nothing happens:
+ * A round is a fill under writers and readers (fill_rows.h), an event at a random moment
+ * (fill_events.h), and another fill with --stale 1s, in which nothing happens:
  *
  *     fill ---- START ---- settling ---- LOAD ... LOAD ---- COMMIT
- *                  ^  the event, once or twice: `when` of 0 to 4  ^
+ *                  ^          the event, once or twice         ^
  *     until it has ended      rows_step(): the judge asks all the time
  *     if it ended with 0      the filter is ready, and has all rows
  *     mend                    what the event broke
  *     the next fill           ends with 0, the filter is ready and has all rows, and no
  *                             rebuild is left
  *
- * An ordinary run takes some seconds; with LONG=1 it takes TORTURE_SECONDS (120) and prints
- * how often what happened. SEED= that of a failed run repeats its choices, not its timing. */
+ * An ordinary run takes some seconds; with LONG=1 it takes TORTURE_SECONDS (120) and
+ * prints how often what happened. SEED= that of a failed run repeats its choices, not its
+ * timing. */
 
 #include "fill.h"
-#include "fill_rows.h"
+#include "fill_events.h"
 
 #include "files.h"
 #include "harness.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 enum {
     ROWS = 3000,
-    SERVERS = 3,
     SHORT_SECONDS = 5,
     LONG_SECONDS = 120,
-    PIPE_BYTES = 1 << 20, /* all rows: a fill that reads no more stops nobody */
-    NEXT_SECONDS = 30,    /* for a fill that nothing disturbs, beside all that runs here */
+    NEXT_SECONDS = 30, /* for a fill that nothing disturbs, beside all that runs here */
     STUCK_SECONDS = 100,
     PAUSE_US = 300,        /* between two steps, for the fill to go on */
     STRANGERS_DENIED = 90, /* in a hundred; 0.01 is the error rate */
 };
 
-enum source { BY_TABLE, BY_QUERY, BY_FILE, BY_PIPE, SOURCES };
+/* By exit code; the last is for those that a signal ended. */
+enum { BY_SIGNAL = 8, CODES };
 
-/* Which exit codes a fill may have that has begun: bits. */
-enum {
-    MAY_0 = 1 << EXIT_DONE,
-    MAY_3 = 1 << EXIT_SERVER,
-    MAY_4 = 1 << EXIT_SOURCE,
-    MAY_6 = 1 << EXIT_BUSY,
-    MAY_7 = 1 << EXIT_INTERRUPTED,
-    CODES = 8,
-    BY_SIGNAL = CODES, /* a column of counts, too */
-};
+static struct tally { long rounds, happened, ended[CODES], right; } tallies[EVENTS_MAX];
 
-struct world;
-
-struct event {
-    const char *name;
-    void (*happen)(struct world *w);
-    void (*mend)(struct world *w); /* NULL: nothing to mend */
-    unsigned codes;                /* for a source that can be read again */
-    unsigned codes_of_pipe, codes_of_query;
-};
-
-struct world {
-    struct rows *rows;
-    struct database *database;
-    struct server *servers[SERVERS], *server;
-    struct proxy *lines[SERVERS], *line;
-    struct program *program, *second; /* second: NULL, or another fill at the same time */
-    const struct event *event;
-    enum source source;
-    const char *file;
-    bool fed, begun; /* the pipe has got its items; START was seen before the event */
-    int happened, times;
-    double at, mend_at; /* when the event happens, and is mended; 0: not known yet */
-    int when;
-    pid_t backend; /* a process of the database that hangs */
-    double slowest;
-};
-
-static struct tally { long rounds, happened, ended[CODES + 1], right, wrong; } tallies[32];
-
-/* -------------------------------------------------------------------------
- * What happens
- * ---------------------------------------------------------------------- */
-
-static void nothing(struct world *w) {
-    (void)w;
-}
-
-static void kill_program(struct world *w) {
-    program_signal(w->program, SIGKILL);
-}
-
-static void interrupt_program(struct world *w) {
-    program_signal(w->program, rows_below(w->rows, 2) ? SIGINT : SIGTERM);
-}
-
-static void kill_server(struct world *w) {
-    server_kill(w->server);
-    w->rows->server = NULL;
-}
-
-static void start_server(struct world *w) {
-    server_start_again(w->server);
-    rows_use(w->rows, w->server);
-}
-
-static void pause_server(struct world *w) {
-    server_pause(w->server);
-    w->rows->server = NULL;
-}
-
-static void resume_server(struct world *w) {
-    server_resume(w->server);
-    w->rows->server = w->server;
-}
-
-static void say(struct world *w, const char *command) {
-    freeReplyObject(rows_call(w->rows, command));
-}
-
-static void reload(struct world *w) {
-    redisReply *r;
-    do { /* It is refused while the server saves. */
-        r = rows_call(w->rows, "DEBUG RELOAD");
-        bool done = r && r->type != REDIS_REPLY_ERROR;
-        freeReplyObject(r);
-        if (done) return;
-        usleep(10000);
-    } while (true);
-}
-
-static void raise_alarm(struct world *w) {
-    say(w, "BF.LOADING k");
-}
-
-static void lose_filter(struct world *w) {
-    say(w, rows_below(w->rows, 2) ? "DEL k" : "FLUSHALL");
-}
-
-static void kill_clients(struct world *w) {
-    say(w, "CLIENT KILL TYPE normal");
-}
-
-static void cut_line(struct world *w) {
-    proxy_cut(w->line);
-}
-
-static void stop_line(struct world *w) {
-    proxy_stop(w->line);
-}
-
-static void resume_line(struct world *w) {
-    proxy_resume(w->line);
-}
-
-static void kill_database(struct world *w) {
-    database_kill(w->database);
-}
-
-/* Or waits until it has recovered. */
-static void start_database(struct world *w) {
-    database_start_again(w->database);
-}
-
-/* What the database says in a session of its own, if it is up; to be freed. */
-static char *ask_database(struct world *w, const char *sql) {
-    int session = database_try_to_connect(w->database);
-    char *said = session < 0 ? NULL : database_try(session, "%s", sql);
-    if (session >= 0) close(session);
-    return said;
-}
-
-#define OF_FILLS " FROM pg_stat_activity WHERE application_name = 'bulwark'"
-
-static pid_t find_backend(struct world *w) {
-    char *pid = ask_database(w, "SELECT pid" OF_FILLS);
-    int number = pid ? atoi(pid) : 0;
-    free(pid);
-    return number > 1 ? number : 0;
-}
-
-/* The database takes that for a crash, ends all sessions, and recovers. */
-static void kill_backend(struct world *w) {
-    pid_t pid = find_backend(w);
-    if (pid) kill(pid, SIGKILL);
-}
-
-static void pause_backend(struct world *w) {
-    w->backend = find_backend(w);
-    if (w->backend) kill(w->backend, SIGSTOP);
-}
-
-static void resume_backend(struct world *w) {
-    if (w->backend) kill(w->backend, SIGCONT);
-}
-
-static void end_session(struct world *w) {
-    free(ask_database(w, "SELECT pg_terminate_backend(pid)" OF_FILLS));
-}
-
-static struct program *start_fill(struct world *w);
-
-static void start_second(struct world *w) {
-    if (!w->second) w->second = start_fill(w);
-}
-
-/* For longer than --stale: another fill takes its place, and it doesn't know. */
-static void pause_program(struct world *w) {
-    program_signal(w->program, SIGSTOP);
-    start_second(w);
-}
-
-static void resume_program(struct world *w) {
-    program_signal(w->program, SIGCONT);
-}
-
-/* "k" is ready or as it was after each; a server that was lost before the first question ends
- * a fill with 3, a database before the first one with 4: see may_end_with(). */
-static const struct event events[] = {
-    {"nothing", nothing, NULL, MAY_0, MAY_0, MAY_0},
-    {"program killed", kill_program, NULL, MAY_0, MAY_0, MAY_0},
-    {"program interrupted", interrupt_program, NULL, MAY_0 | MAY_7, MAY_0 | MAY_7,
-     MAY_0 | MAY_7},
-    {"server killed", kill_server, start_server, MAY_0, MAY_0 | MAY_3, MAY_0},
-    {"server hangs", pause_server, resume_server, MAY_0, MAY_0, MAY_0},
-    {"DEBUG RELOAD", reload, NULL, MAY_0, MAY_0 | MAY_3, MAY_0},
-    {"BF.LOADING", raise_alarm, NULL, MAY_0, MAY_0 | MAY_3, MAY_0},
-    {"filter lost", lose_filter, NULL, MAY_0, MAY_0 | MAY_3, MAY_0},
-    {"CLIENT KILL", kill_clients, NULL, MAY_0, MAY_0, MAY_0},
-    {"line cut", cut_line, NULL, MAY_0, MAY_0, MAY_0},
-    {"line hangs", stop_line, resume_line, MAY_0, MAY_0, MAY_0},
-    {"database killed", kill_database, start_database, MAY_0, MAY_0, MAY_0 | MAY_4},
-    {"database process killed", kill_backend, start_database, MAY_0, MAY_0, MAY_0 | MAY_4},
-    {"database session ended", end_session, NULL, MAY_0, MAY_0, MAY_0 | MAY_4},
-    {"database process hangs", pause_backend, resume_backend, MAY_0, MAY_0, MAY_0},
-    {"program hangs", pause_program, resume_program, MAY_0 | MAY_6, 0, MAY_0 | MAY_6},
-    {"second fill", start_second, NULL, MAY_0 | MAY_6, 0, MAY_0 | MAY_6},
-};
-
-enum { EVENTS = sizeof events / sizeof *events };
-
+/* A fill that was over before it was time: nothing has happened. */
 static struct tally *tally_of(const struct world *w) {
-    return &tallies[w->event - events];
+    return &tallies[w->happened > 0 ? w->event - fill_events : 0];
 }
 
 /* -------------------------------------------------------------------------
  * A fill
  * ---------------------------------------------------------------------- */
-
-static struct program *start_fill(struct world *w) {
-    static const char *const batches[] = {"5", "50", "1000"};
-    const char *line[40] = {
-        "fill",     "k",
-        "-p",       text_of("%d", proxy_port(w->line)),
-        "--stale",  "1s",
-        "--settle", w->rows->gap > 0 ? "400ms" : "0",
-        "--batch",  batches[rows_below(w->rows, 3)],
-        "--window", rows_below(w->rows, 2) ? "1" : "64",
-    };
-    size_t n = 12;
-    const char *const sources[SOURCES][6] = {
-        [BY_TABLE] = {"--pg", w->database->conninfo, "--table", "items"},
-        [BY_QUERY] = {"--pg", w->database->conninfo, "--query", "SELECT id FROM items"},
-        [BY_FILE] = {"--from", w->file},
-        [BY_PIPE] = {"--from", "-", "--capacity", "20000"},
-    };
-    for (size_t i = 0; sources[w->source][i]; i++)
-        line[n++] = sources[w->source][i];
-    struct program *p = program_start_with(line);
-    if (w->source == BY_PIPE)
-        fcntl(p->input, F_SETPIPE_SZ, PIPE_BYTES);
-    else
-        program_end_input(p);
-    return p;
-}
 
 /* How many items its rebuild has received; -1: there is no rebuild, or no answer. */
 static long long look_at_rebuild(struct world *w) {
@@ -314,10 +87,6 @@ static void mend(struct world *w) {
     w->mend_at = 0;
 }
 
-static bool has_two(const struct event *e) {
-    return e->happen == start_second || e->happen == pause_program;
-}
-
 static void let_happen(struct world *w, long long received) {
     if (w->mend_at > 0 && seconds_now() >= w->mend_at) mend(w);
     if (w->happened == w->times || w->mend_at > 0 || !is_time(w, received)) return;
@@ -326,8 +95,9 @@ static void let_happen(struct world *w, long long received) {
     w->event->happen(w);
     w->at = seconds_now() + (double)rows_below(w->rows, 1000) / 1e3;
     if (w->event->mend)
-        w->mend_at = seconds_now() + 0.05 +
-                     (double)rows_below(w->rows, has_two(w->event) ? 4000 : 1000) / 1e3;
+        w->mend_at =
+            seconds_now() + 0.05 +
+            (double)rows_below(w->rows, w->event->traits & HAS_TWO ? 4000 : 1000) / 1e3;
 }
 
 static void check_answers(const struct world *w) {
@@ -377,20 +147,21 @@ static void must_be_right(struct world *w) {
 }
 
 static unsigned codes_of(const struct world *w) {
-    unsigned codes = w->source == BY_PIPE    ? w->event->codes_of_pipe
-                     : w->source == BY_QUERY ? w->event->codes_of_query
-                                             : w->event->codes;
+    const struct event *e = w->event;
     bool asks = w->source == BY_TABLE || w->source == BY_QUERY;
-    if (!w->begun && w->event->happen == kill_server) codes |= MAY_3;
-    if (!w->begun && asks && (w->event->codes_of_query & MAY_4)) codes |= MAY_4;
+    unsigned codes = w->source == BY_PIPE    ? e->codes_of_pipe
+                     : w->source == BY_QUERY ? e->codes_of_query
+                                             : e->codes;
+    if (!w->begun && e->traits & LOSES_SERVER) codes |= 1u << EXIT_SERVER;
+    if (!w->begun && asks && e->traits & LOSES_DATABASE) codes |= 1u << EXIT_SOURCE;
     return codes;
 }
 
 static void check_end(struct world *w, struct program *p) {
     int code = program_wait(p);
-    tally_of(w)->ended[code > CODES ? BY_SIGNAL : code]++;
+    tally_of(w)->ended[code < BY_SIGNAL ? code : BY_SIGNAL]++;
     if (code > 128) { /* a signal that came before it was looked out for, or SIGKILL */
-        CHECK(w->event->happen == kill_program || w->event->happen == interrupt_program);
+        CHECK(w->event->traits & BY_SIGNALS);
         return;
     }
     if (!(codes_of(w) & 1u << code))
@@ -404,9 +175,9 @@ static void check_ends(struct world *w) {
     check_end(w, w->program);
     if (w->second) check_end(w, w->second);
     bool done = w->program->status == 0 || (w->second && w->second->status == 0);
-    if (has_two(w->event)) CHECK(done);
-    /* What is lost after its end isn't the fill's. */
-    if (done && w->happened == 0) must_be_right(w);
+    if (w->event->traits & HAS_TWO) CHECK(done);
+    /* What comes between COMMIT and the program's end isn't the fill's. */
+    if (done && !(w->event->traits & MAKES_DOUBT && w->happened > 0)) must_be_right(w);
 }
 
 /* -------------------------------------------------------------------------
@@ -419,7 +190,8 @@ static void choose_server(struct world *w) {
     w->server = w->servers[i];
     w->line = w->lines[i];
     rows_use(w->rows, w->server);
-    say(w, "FLUSHALL"); /* What it had is another table's by now. */
+    /* What it has lacks the rows of the rounds since then. */
+    freeReplyObject(rows_call(w->rows, "FLUSHALL"));
 }
 
 static void choose_source(struct world *w) {
@@ -436,8 +208,8 @@ static void choose_source(struct world *w) {
 }
 
 static void choose_event(struct world *w) {
-    w->event = &events[rows_below(w->rows, EVENTS)];
-    if (has_two(w->event) && w->source == BY_PIPE) w->event = events;
+    w->event = &fill_events[rows_below(w->rows, fill_events_count())];
+    if (w->event->traits & HAS_TWO && w->source == BY_PIPE) w->event = fill_events;
     w->times = rows_below(w->rows, 4) ? 1 : 2;
     w->when = (int)rows_below(w->rows, 6);
     w->at = w->when < 4 ? 0 : seconds_now() + (double)rows_below(w->rows, 500) / 1e3;
@@ -452,7 +224,7 @@ static void run_next_fill(struct world *w) {
     double began = seconds_now();
     if (w->source != BY_FILE) w->source = BY_TABLE;
     w->times = w->happened; /* Nothing happens any more. */
-    w->program = start_fill(w);
+    w->program = world_fill(w);
     w->second = NULL;
     run_until_end(w);
     double took = seconds_now() - began;
@@ -469,7 +241,7 @@ static void one_round(struct world *w) {
     choose_event(w);
     test_case("%s, source %d, when %d, server %d", w->event->name, w->source, w->when,
               w->server->port);
-    w->program = start_fill(w);
+    w->program = world_fill(w);
     run_until_end(w);
     check_ends(w);
     run_next_fill(w);
@@ -503,11 +275,11 @@ static double seconds_wanted(void) {
 static void print_tallies(const struct world *w) {
     printf("\n  %-24s%8s%8s%7s%7s%7s%7s%7s%9s%7s\n", "event", "rounds", "times", "end 0",
            "3", "4", "6", "7", "signal", "right");
-    for (int i = 0; i < EVENTS; i++) {
+    for (int i = 0; i < fill_events_count(); i++) {
         const struct tally *t = &tallies[i];
-        printf("  %-24s%8ld%8ld%7ld%7ld%7ld%7ld%7ld%9ld%7ld\n", events[i].name, t->rounds,
-               t->happened, t->ended[0], t->ended[3], t->ended[4], t->ended[6], t->ended[7],
-               t->ended[BY_SIGNAL], t->right);
+        printf("  %-24s%8ld%8ld%7ld%7ld%7ld%7ld%7ld%9ld%7ld\n", fill_events[i].name,
+               t->rounds, t->happened, t->ended[0], t->ended[3], t->ended[4], t->ended[6],
+               t->ended[7], t->ended[BY_SIGNAL], t->right);
     }
     printf("  seed %llu, %s: %ld answers about rows, %ld wrong; the slowest next fill "
            "%.1f s\n",
@@ -531,9 +303,9 @@ TEST(a_fill_from_a_source_that_lacks_rows_is_caught) {
     choose_server(w);
     const char *text = rows_text(w->rows, 100);
     w->source = BY_FILE;
-    w->event = events;
+    w->event = fill_events;
     w->file = bytes_file(text, strlen(text));
-    w->program = start_fill(w);
+    w->program = world_fill(w);
     CHECK_INT(program_wait(w->program), EXIT_DONE);
     rows_ask_all(w->rows);
     CHECK(w->rows->wrong > 0);
