@@ -30,7 +30,8 @@ struct source_csv {
     enum place place;
     uint64_t column; /* the one that is being read, from 1 */
     size_t length;
-    char value[ITEM_BYTES_MAX + 1]; /* of the wanted column, as far as it was read */
+    /* Of the wanted column, as far as it was read: cut, it is too long without a CR, too. */
+    char value[ITEM_BYTES_MAX + 2];
 };
 
 static void append(struct source_csv *s, const char *bytes, size_t n) {

@@ -54,58 +54,6 @@ TEST(a_fill_without_a_filter_s_name_is_refused) {
     CHECK_INT(program_run("full", "k").code, EXIT_USAGE);
 }
 
-TEST(a_file_that_cannot_be_read_is_refused) {
-    struct server *s = with_old();
-    expect_unfilled(s, EXIT_SOURCE, "there is no file /nowhere/ids*", "--from",
-                    "/nowhere/ids");
-    expect_unfilled(s, EXIT_SOURCE, "*is a directory*", "--from", "/tmp");
-}
-
-TEST(bad_items_are_shown_counted_and_undone) {
-    struct server *s = with_old();
-    struct {
-        const char *bytes;
-        size_t length;
-        const char *pattern;
-    } cases[] = {
-        {"1\n2\0x\n", 6, "row 2: \"2\\x00x\" has a NUL byte*1 values of*"},
-        {"1\n\n3\n", 5, "row 2: \"\" is empty*1 values of*"},
-        {"1\r\n2\r\n", 6, "row 1:*CR*row 2:*CR*2 values of*"},
-        {"1\n2\tx\n", 6, "row 2:*tab*1 values of*"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        test_case("case %zu", i);
-        const char *file = bytes_file(cases[i].bytes, cases[i].length);
-        struct outcome got = fill(s, "--from", file);
-        CHECK(text_matches(got.err, cases[i].pattern));
-        expect_unfilled(s, EXIT_ITEMS, "* can't be items*", "--from", file);
-    }
-    expect_unfilled(s, EXIT_ITEMS, "*1 values of*", "--null", "--from",
-                    bytes_file("a\nb\0c\0", 6));
-}
-
-TEST(an_item_that_is_too_long_is_refused_even_if_binary) {
-    struct server *s = with_old();
-    size_t length = (64u << 10) + 2;
-    char *bytes = calloc(1, length);
-    test_defer(free, bytes);
-    memset(bytes, 'x', length);
-    bytes[length - 1] = '\n';
-    const char *too_long = bytes_file(bytes, length),
-               *fits = bytes_file(bytes + 1, length - 1);
-    expect_unfilled(s, EXIT_ITEMS, "1 values of*", "--from", too_long, "--binary");
-    expect_filled(s, "--from", fits);
-    expectf(client(s), "maybe", "BF.CHECK k %b", bytes, (size_t)(64u << 10));
-}
-
-TEST(ten_bad_items_are_shown_of_many) {
-    struct server *s = with_old();
-    struct outcome got = fill(s, "--from", bytes_file("\n\n\n\n\n\n\n\n\n\n\n\n", 12));
-    CHECK_INT(got.code, EXIT_ITEMS);
-    CHECK(strstr(got.err, "row 10:") && !strstr(got.err, "row 11:"));
-    CHECK(strstr(got.err, "12 values of"));
-}
-
 TEST(an_empty_source_is_refused) {
     struct server *s = with_old();
     expect_unfilled(s, EXIT_SOURCE, "*has no items*--empty*", "--from", bytes_file("", 0));

@@ -54,14 +54,6 @@ TEST(what_is_added_during_a_fill_stays) {
     expect(c, "[maybe, maybe, maybe, absent]", "BF.MCHECK", "k", "late", "1", "2", "3");
 }
 
-TEST(a_template_makes_the_items) {
-    struct server *s;
-    redisContext *c = fresh(&s);
-    expect_filled(s, "--from", numbers_file(0, 10), "--item", "user:{}:x");
-    expect(c, "[maybe, absent, absent]", "BF.MCHECK", "k", "user:9:x", "9", "user:9");
-}
-
-/* Where the program and client helpers of other languages look for it. */
 TEST(parts_hold_each_item_in_its_place) {
     struct server *s;
     redisContext *c = fresh(&s);
