@@ -34,6 +34,7 @@ struct loader {
     struct batch *spare;
     uint64_t waiting;       /* batches that are not acknowledged */
     int64_t map_asked;      /* ms */
+    int64_t turned;         /* ms: when the last turn ended */
     struct failure trouble; /* why a connection couldn't be made, the last time */
     struct loader_numbers numbers;
 };
@@ -346,8 +347,16 @@ static bool serve(struct loader *l, struct lane *lane, short events, struct fail
     return !(events & (POLLIN | POLLERR | POLLHUP)) || receive(l, lane, f);
 }
 
-bool loader_turn(struct loader *l, int fd, struct failure *f) {
-    if (interrupt_came()) return interrupt_fail(f);
+/* While the source kept us, nobody could take an answer: that time doesn't count. */
+static void forgive_pause(struct loader *l) {
+    int64_t now = interrupt_clock(), pause = now - l->turned;
+    for (uint32_t i = 0; i < l->parts->n && pause > LATE_MS; i++) {
+        int64_t *since = &l->parts->part[i].waits_since;
+        *since = *since + pause < now ? *since + pause : now;
+    }
+}
+
+static bool turn(struct loader *l, int fd, struct failure *f) {
     make_lanes(l);
     send_all(l);
     if (!look_after_late(l, f)) return false;
@@ -357,6 +366,14 @@ bool loader_turn(struct loader *l, int fd, struct failure *f) {
         if (l->polled_lane[i]->c && !serve(l, l->polled_lane[i], l->polled[i].revents, f))
             return false;
     return true;
+}
+
+bool loader_turn(struct loader *l, int fd, struct failure *f) {
+    if (interrupt_came()) return interrupt_fail(f);
+    forgive_pause(l);
+    bool good = turn(l, fd, f);
+    l->turned = interrupt_clock();
+    return good;
 }
 
 void loader_add(struct loader *l, struct part *p, const char *item, size_t length) {
@@ -393,6 +410,7 @@ struct loader *loader_new(struct nodes *nodes, struct parts *parts) {
     l->settings = nodes->settings;
     l->batch_items = batch_items(l->settings, parts->n);
     l->window = l->settings->window;
+    l->turned = interrupt_clock();
     make_lanes(l);
     return l;
 }
