@@ -120,8 +120,8 @@ static bool start_all(struct fill *fill, struct failure *f) {
 static bool settle(struct fill *fill, struct failure *f) {
     struct source *source = fill->source;
     char waits[256] = "", said[256] = "";
-    if (source->kind->mark && !source->kind->mark(source, f)) return false;
     if (!interrupt_sleep(fill->s->settle, f)) return false;
+    if (source->kind->mark && !source->kind->mark(source, f)) return false;
     if (!source->kind->settled) return true;
     for (int64_t until = interrupt_clock() + fill->s->stale;;) {
         if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;

@@ -12,9 +12,9 @@
 #include "interrupt.h"
 
 /* Rows in a chunk: what takes about a second, within limits. A snapshot that is held for a
- * second hurts nobody; smaller chunks than the least would be mostly waiting. */
-#define CHUNK_FIRST    200000
-#define CHUNK_LEAST    10000
+ * second hurts nobody. The first chunk is small, since nothing is known yet of how fast rows
+ * come; a fast table is at the most after six. */
+#define CHUNK_LEAST    1000
 #define CHUNK_MOST     2000000
 #define CHUNK_MS       1000
 #define CHUNK_STEP_MAX 4
@@ -53,30 +53,32 @@ static bool count_table(struct postgres *p, struct failure *f) {
 
 /* ---- COPY ---- */
 
-/* The statement that gives the rows, or those of the next chunk. */
-static char *copy_statement(const struct postgres *p) {
+/* Which rows the next chunk may have; NULL after a failure. */
+static char *behind_last_row(struct postgres *p, struct failure *f) {
+    if (!p->row) return postgres_text("%s", "");
+    char *last = PQescapeLiteral(p->connection, p->row, p->length);
+    if (!last) {
+        fail(f, EXIT_SOURCE, "row %" PRIu64 " of %s is no text in its encoding", p->rows,
+             p->source.name);
+        return NULL;
+    }
+    char *where = postgres_text("WHERE %s > %s", p->column, last);
+    PQfreemem(last);
+    return where;
+}
+
+/* The statement that gives the rows, or those of the next chunk; NULL after a failure. */
+static char *copy_statement(struct postgres *p, struct failure *f) {
     if (!p->column) return postgres_text("COPY %s TO STDOUT", p->from);
     if (!p->by_key)
         return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
-    char *last = p->row ? PQescapeLiteral(p->connection, p->row, p->length) : NULL;
-    char *where =
-        last ? postgres_text("WHERE %s > %s", p->column, last) : postgres_text("%s", "");
+    char *where = behind_last_row(p, f);
+    if (!where) return NULL;
     char *sql =
         postgres_text("COPY (SELECT %s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
                       p->column, p->from, where, p->column, p->chunk);
-    PQfreemem(last);
     free(where);
     return sql;
-}
-
-static bool has_one_column(PGresult *begun, struct failure *f) {
-    int columns = PQnfields(begun);
-    PQclear(begun);
-    return columns == 1 ? true
-                        : fail(f, EXIT_SOURCE,
-                               "the query gives %d columns: it must give one, "
-                               "the items",
-                               columns);
 }
 
 /* Without a sort a chunk takes its rows from the index, and costs what it gives. */
@@ -85,10 +87,11 @@ static bool start_once(struct postgres *p, struct failure *f) {
         return false; /* leaves another pass unread */
     if (!postgres_begin_reading(p, p->by_key ? "SET LOCAL enable_sort = off" : "", f))
         return false;
-    char *sql = copy_statement(p);
-    PGresult *begun = postgres_ask(p, sql, 0, NULL, f);
+    char *sql = copy_statement(p, f);
+    PGresult *begun = sql ? postgres_ask(p, sql, 0, NULL, f) : NULL;
     free(sql);
-    if (!begun || !has_one_column(begun, f)) return false;
+    if (!begun) return false;
+    PQclear(begun);
     p->copying = true;
     p->chunk_rows = 0;
     p->chunk_began = interrupt_clock();
@@ -169,11 +172,11 @@ static enum source_answer next(struct source *s, struct source_item *out,
     char *row;
     int length = PQgetCopyData(p->connection, &row, 1);
     if (length > 0) return give(p, row, (size_t)length, out, f);
-    if (length == 0) return SOURCE_EMPTY;
+    if (length == 0 && PQstatus(p->connection) != CONNECTION_BAD) return SOURCE_EMPTY;
     return go_on(p, length == -1, f);
 }
 
-/* A connection that is lost here is noticed by the next PQgetCopyData(). */
+/* A connection that is lost here is noticed by next(), when the rows that came are given. */
 static bool receive(struct source *s, struct failure *f) {
     (void)f;
     PQconsumeInput(((struct postgres *)s)->connection);
@@ -189,7 +192,8 @@ static bool begin(struct source *s, struct failure *f) {
     PQfreemem(p->row);
     p->row = NULL;
     p->rows = 0;
-    p->chunk = CHUNK_FIRST;
+    p->chunk = CHUNK_LEAST;
+    p->give_up = 0;
     return start(p, f);
 }
 
@@ -209,16 +213,27 @@ static bool look_at_table(struct postgres *p, struct failure *f) {
     return postgres_find_table(p, f) && count_table(p, f);
 }
 
+static bool has_one_column(struct postgres *p, struct failure *f) {
+    char *sql = postgres_text("SELECT * FROM %s AS items LIMIT 0", p->from);
+    PGresult *none = postgres_ask(p, sql, 0, NULL, f);
+    int columns = none ? PQnfields(none) : 1;
+    PQclear(none);
+    free(sql);
+    if (columns == 1) return none != NULL;
+    return fail(f, EXIT_SOURCE, "the query gives %d columns: it must give one, the items",
+                columns);
+}
+
 static bool look_at_query(struct postgres *p, struct failure *f) {
     snprintf(p->source.name, sizeof(p->source.name), "the query");
     p->from = query_in_brackets(p->settings->query);
-    return count(p, f);
+    return has_one_column(p, f) && count(p, f);
 }
 
 static void close_all(struct source *s) {
     struct postgres *p = (struct postgres *)s;
     PQfreemem(p->row);
-    PQfinish(p->connection);
+    postgres_hang_up(p);
     free(p->from);
     PQfreemem(p->column);
     free(p->table_id);

@@ -19,8 +19,9 @@
  *
  * Anything else is one COPY in one transaction. All are read-only, and with row_security
  * off: a policy that would hide rows from us is then an error, and no row is missed
- * silently. What is set is set for a transaction, not for the session: behind a pooler,
- * others get it. */
+ * silently. Limits of time that a role has for its applications' statements don't hold: they
+ * would end a long COPY, as they would end a dump. What is set is set for a transaction, not
+ * for the session: behind a pooler, others get it. */
 #ifndef CLIENT_POSTGRES_H
 #define CLIENT_POSTGRES_H
 
@@ -55,6 +56,9 @@ struct postgres {
 
 /* The first connection: one try. */
 bool postgres_connect(struct postgres *p, struct failure *f);
+
+/* What is under way at the server ends, too. */
+void postgres_hang_up(struct postgres *p);
 
 /* After a failure: true if the connection was lost and there is another, so that what
  * failed can be tried again. It is looked for until --timeout has passed without a row. */

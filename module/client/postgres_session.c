@@ -23,14 +23,15 @@ char *postgres_text(const char *format, ...) {
 
 /* ---- failures ---- */
 
-/* PostgreSQL's words on one line. */
+/* PostgreSQL's words on one line: a space for each run of spaces, tabs and newlines. */
 static const char *one_line(const char *words, char *out, size_t room) {
     size_t n = 0;
-    for (; *words && n + 1 < room; words++)
-        if (*words != '\n')
-            out[n++] = *words;
-        else if (words[1])
-            out[n++] = ' ';
+    while (*words && n + 2 < room) {
+        size_t space = strspn(words, " \t\n");
+        words += space;
+        if (space && *words) out[n++] = ' ';
+        if (*words) out[n++] = *words++;
+    }
     out[n] = '\0';
     return out;
 }
@@ -116,10 +117,39 @@ static bool fits(struct postgres *p, struct failure *f) {
     return fits;
 }
 
-bool postgres_connect(struct postgres *p, struct failure *f) {
+/* The words of libpq about a text that it doesn't understand hold a part of that text, and
+ * this may be a password. One that is neither list nor URI names a database. */
+static bool is_understood(const char *conninfo, struct failure *f) {
+    PQconninfoOption *options = NULL;
+    char *words = NULL;
+    if (!strchr(conninfo, '=') && !strstr(conninfo, "://")) return true;
+    options = PQconninfoParse(conninfo, &words);
+    PQconninfoFree(options);
+    PQfreemem(words);
+    return options
+               ? true
+               : fail(f, EXIT_USAGE,
+                      "--pg is no connection string: 'host=db dbname=shop', a value with "
+                      "spaces in single quotes; or postgresql://user@db/shop, with %%40 "
+                      "for an @ in a name or a password");
+}
+
+void postgres_hang_up(struct postgres *p) {
+    char words[256];
+    if (PQtransactionStatus(p->connection) == PQTRANS_ACTIVE) {
+        PGcancel *handle = PQgetCancel(p->connection);
+        if (handle) PQcancel(handle, words, sizeof(words));
+        PQfreeCancel(handle);
+    }
     PQfinish(p->connection);
-    p->connection = connect_once(p->settings->pg);
+    p->connection = NULL;
     p->copying = false;
+}
+
+bool postgres_connect(struct postgres *p, struct failure *f) {
+    postgres_hang_up(p);
+    if (!is_understood(p->settings->pg, f)) return false;
+    p->connection = connect_once(p->settings->pg);
     if (PQstatus(p->connection) != CONNECTION_OK) return fail_connection(p, f);
     p->lost = false;
     return fits(p, f);
@@ -143,21 +173,14 @@ bool postgres_again(struct postgres *p, struct failure *f) {
 
 /* ---- questions ---- */
 
-/* The server's work ends, too. */
-static bool cancel(struct postgres *p, struct failure *f) {
-    char words[256];
-    PGcancel *handle = PQgetCancel(p->connection);
-    if (handle) PQcancel(handle, words, sizeof(words));
-    PQfreeCancel(handle);
-    p->lost = false;
-    return interrupt_fail(f);
-}
-
 bool postgres_wait(struct postgres *p, struct failure *f) {
     while (PQisBusy(p->connection)) {
         struct pollfd wait = {.fd = PQsocket(p->connection), .events = POLLIN};
         poll(&wait, 1, 100);
-        if (interrupt_came()) return cancel(p, f);
+        if (interrupt_came()) {
+            p->lost = false;
+            return interrupt_fail(f);
+        }
         if (!PQconsumeInput(p->connection)) return fail_connection(p, f);
     }
     return true;
@@ -207,8 +230,13 @@ static bool tell(struct postgres *p, const char *sql, struct failure *f) {
 }
 
 bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f) {
-    char *sql =
-        postgres_text("BEGIN READ ONLY; SET LOCAL row_security = off; %s", settings);
+    bool has_limit = PQserverVersion(p->connection) >= 170000;
+    char *sql = postgres_text(
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off;"
+        "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = "
+        "0;"
+        "%s%s",
+        has_limit ? "SET LOCAL transaction_timeout = 0;" : "", settings);
     bool done = tell(p, sql, f);
     free(sql);
     return done;

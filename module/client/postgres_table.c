@@ -34,9 +34,11 @@ static char *quoted(struct postgres *p, const char *name, size_t length) {
     return text ? text : fail_alloc(1); /* no UTF-8: then there is no such table */
 }
 
-/* schema.table, or table; a name is taken as it is written. */
+/* schema.table, or table: a name is taken as it is written. One with double quotes is taken
+ * as SQL takes it; to_regclass() refuses what is no name. */
 static char *quoted_table(struct postgres *p, const char *name) {
     const char *dot = strchr(name, '.');
+    if (strchr(name, '"')) return postgres_text("%s", name);
     if (!dot) return quoted(p, name, strlen(name));
     char *schema = quoted(p, name, (size_t)(dot - name));
     char *table = quoted(p, dot + 1, strlen(dot + 1));

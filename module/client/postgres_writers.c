@@ -10,7 +10,10 @@
  * way is not below it. (A snapshot's xmax would not do: it is one past the newest that has
  * *ended*, and those above it don't count as under way.) Ids are the cluster's: writers of
  * its other databases are waited for, too, and prepared transactions. A standby can't give
- * an id: there it is xmax, as far as it goes. */
+ * an id: there it is xmax, as far as it goes.
+ *
+ * A server that crashes forgets ids that nothing was written under, such as the mark, and
+ * gives them once more: after it was away, the mark is taken anew. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,18 +27,20 @@ static const char oldest_id[] =
     "SELECT pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())";
 
 static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct failure *f) {
-    char *value = NULL;
-    do
-        value = postgres_value(p, sql, f);
-    while (!value && postgres_again(p, f));
+    char *value = postgres_value(p, sql, f);
     if (value) *out = strtoull(value, NULL, 10);
-    p->give_up = 0;
     free(value);
     return value != NULL;
 }
 
 bool postgres_mark(struct source *s, struct failure *f) {
-    return ask_id((struct postgres *)s, take_id, &((struct postgres *)s)->mark, f);
+    struct postgres *p = (struct postgres *)s;
+    bool marked;
+    do
+        marked = ask_id(p, take_id, &p->mark, f);
+    while (!marked && postgres_again(p, f));
+    p->give_up = 0;
+    return marked;
 }
 
 /* Each transaction with an id holds a lock on it, which everybody may see. */
@@ -76,7 +81,8 @@ bool postgres_settled(struct source *s, char *waits, size_t room, struct failure
     struct postgres *p = (struct postgres *)s;
     uint64_t id;
     *waits = '\0';
-    if (!ask_id(p, oldest_id, &id, f)) return false;
+    while (!ask_id(p, oldest_id, &id, f))
+        if (!postgres_again(p, f) || !postgres_mark(s, f)) return false;
     if (id >= p->mark) return true;
     PGresult *row = postgres_ask(p, oldest, 0, NULL, f);
     if (!row && !p->lost) return false;
