@@ -23,14 +23,15 @@ char *postgres_text(const char *format, ...) {
 
 /* ---- failures ---- */
 
-/* PostgreSQL's words on one line. */
+/* PostgreSQL's words on one line: a space for each run of spaces, tabs and newlines. */
 static const char *one_line(const char *words, char *out, size_t room) {
     size_t n = 0;
-    for (; *words && n + 1 < room; words++)
-        if (*words != '\n')
-            out[n++] = *words;
-        else if (words[1])
-            out[n++] = ' ';
+    while (*words && n + 2 < room) {
+        size_t space = strspn(words, " \t\n");
+        words += space;
+        if (space && *words) out[n++] = ' ';
+        if (*words) out[n++] = *words++;
+    }
     out[n] = '\0';
     return out;
 }

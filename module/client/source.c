@@ -2,6 +2,8 @@
 /* source.c - which source the command line means: see source.h. */
 #include "source.h"
 
+#include <string.h>
+
 /* What doesn't go together; NULL if all does. */
 static const char *contradiction(const struct settings *s) {
     if (!s->from && !s->pg)
@@ -16,6 +18,8 @@ static const char *contradiction(const struct settings *s) {
         return "--query and --table are two sources: give one";
     if (s->pg && !s->query && !s->table)
         return "--pg wants --table TABLE or --query SQL, too";
+    if (s->query && strcmp(s->column, "id") != 0)
+        return "--column is for --table: --query names its own";
     if (s->csv && s->null)
         return "a CSV file's rows end with newlines: --null is for lines";
     if (s->header && !s->csv) return "--header is for --csv";

@@ -36,7 +36,7 @@ struct event {
     void (*happen)(struct world *w);
     void (*mend)(struct world *w); /* NULL: nothing to mend */
     unsigned traits;
-    unsigned codes;                /* for a source that can be read again */
+    unsigned codes; /* for a source that can be read again */
     unsigned codes_of_pipe, codes_of_query;
 };
 

@@ -54,7 +54,7 @@ void check_exactly(redisContext *c, struct items *items) {
     CHECK_INT(call_int(c, "BF.CARD", "k"), different);
 }
 
-static void check_bars(redisContext *c, const char *bars) {
+void check_bars(redisContext *c, const char *bars) {
     struct items items = {0};
     for (size_t length; *bars; bars += length + (bars[length] == '|')) {
         length = strcspn(bars, "|");

@@ -52,4 +52,7 @@ void items_add(struct items *items, const char *bytes, size_t length);
 #define EXACT "0.000000000001"
 void check_exactly(redisContext *c, struct items *items);
 
+/* The same, with bars between the items. */
+void check_bars(redisContext *c, const char *bars);
+
 #endif

@@ -365,8 +365,9 @@ static void make_data(struct database *d, struct database_options options) {
     char program[600], data[600];
     snprintf(program, sizeof program, "%s/bin/initdb", programs);
     snprintf(data, sizeof data, "%s/data", d->directory);
-    const char *const argv[] = {program, "-D", data,   "-U", "postgres",   "-A",
-                                "trust", "-E", "UTF8", "-N", "--locale=C", NULL};
+    const char *encoding = options.encoding ? options.encoding : "UTF8";
+    const char *const argv[] = {program, "-D", data,     "-U", "postgres",   "-A",
+                                "trust", "-E", encoding, "-N", "--locale=C", NULL};
     if (!run(argv, file_of(d, "log"), true)) FAIL("initdb failed");
     write_file(d, "data/postgresql.conf",
                "listen_addresses = ''\nfsync = off\nfull_page_writes = off\n"
@@ -377,16 +378,57 @@ static void make_data(struct database *d, struct database_options options) {
     if (options.standby) write_file(d, "data/standby.signal", "");
 }
 
-struct database *database_start_with(struct database_options options) {
-    struct database *d = calloc(1, sizeof *d);
-    if (!d) FAIL("no memory");
-    d->directory = workspace_new_directory();
-    test_defer(end_for_good, d);
+static void start(struct database *d, struct database_options options) {
     give_to_nobody(d->directory);
     find_programs(file_of(d, "log"));
     make_data(d, options);
     snprintf(d->conninfo, sizeof d->conninfo, "host=%s user=postgres dbname=postgres",
              d->directory);
     database_start_again(d);
+}
+
+static struct database *new_database(void) {
+    struct database *d = calloc(1, sizeof *d);
+    if (!d) FAIL("no memory");
+    d->directory = workspace_new_directory();
     return d;
+}
+
+struct database *database_start_with(struct database_options options) {
+    struct database *d = new_database();
+    test_defer(end_for_good, d);
+    start(d, options);
+    return d;
+}
+
+/* -------------------------------------------------------------------------
+ * The shared one
+ * ---------------------------------------------------------------------- */
+
+static struct database *shared;
+
+/* At the end of the process. Killed instead, it would leave a segment of shared memory. */
+static void end_shared(void) {
+    if (!shared) return;
+    end_with(shared, SIGQUIT);
+    if (!getenv("KEEP")) remove_tree(shared->directory);
+}
+
+static void settle_shared(void *what) {
+    (void)what;
+    if (!test_failed() && !is_down(shared)) return;
+    end_for_good(shared);
+    shared = NULL;
+}
+
+struct database *database_shared(void) {
+    static bool registered;
+    bool fresh = shared == NULL;
+    if (fresh) shared = new_database();
+    if (!registered) registered = atexit(end_shared) == 0;
+    test_defer(settle_shared, NULL);
+    if (fresh) start(shared, (struct database_options){.unused = 0});
+    database_run(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
+                         "GRANT USAGE ON SCHEMA public TO public");
+    return shared;
 }

@@ -20,9 +20,10 @@
 #include <sys/types.h>
 
 struct database_options {
-    bool unused;        /* Lets database_start() be called without any option. */
-    bool standby;       /* It recovers for ever: a standby, whose primary is silent. */
-    const char *config; /* Further lines of postgresql.conf; may be NULL. */
+    bool unused;          /* Lets database_start() be called without any option. */
+    bool standby;         /* It recovers for ever: a standby, whose primary is silent. */
+    const char *config;   /* Further lines of postgresql.conf; may be NULL. */
+    const char *encoding; /* NULL: UTF8. */
 };
 
 struct database {
@@ -36,6 +37,10 @@ struct database {
 
 /* It answers when this returns, and ends with the test. */
 struct database *database_start_with(struct database_options options);
+
+/* One for all tests of the process, whose schema `public` is empty: a start takes seconds.
+ * Not for tests that end it, or set what lasts. */
+struct database *database_shared(void);
 
 /* kill -9 of the server; its sessions' processes notice and end. */
 void database_kill(struct database *d);
