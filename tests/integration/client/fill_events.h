@@ -21,7 +21,7 @@ enum source { BY_TABLE, BY_QUERY, BY_FILE, BY_PIPE, SOURCES };
 
 struct world;
 
-/* A server or a database that was lost before the first question ends a fill with 3 or 4. */
+/* A server or a database that is lost before the first question ends a fill: 3, 4. */
 enum {
     BY_SIGNALS = 1,
     HAS_TWO = 2,

@@ -11,10 +11,11 @@
  *
  * A row is LIVE if it is committed: from then on `absent` is wrong, whatever died in the
  * meantime. TAKEN is what a writer has in hand, or doesn't know the end of, since its
- * database died: it asks when it is back. Writers keep the rules of module/manual/shield.md:
- * they add before they commit and after it, with NOCREATE, and don't commit if the first add
- * fails. Half of them insert first and then add, in a transaction as long as it likes; the
- * others add first, and give up if the INSERT doesn't follow within `gap`.
+ * database died: it asks when it is back. Writers keep the rules of
+ * module/manual/shield.md: they add before they commit and after it, with NOCREATE, and
+ * don't commit if the first add fails. Some insert first and then add, in a transaction as
+ * long as it likes; others add first, and give up if the INSERT doesn't follow within
+ * `gap`.
  *
  * Items are the rows' ids. */
 
