@@ -87,15 +87,16 @@ static void say(struct world *w, const char *command) {
     freeReplyObject(rows_call(w->rows, command));
 }
 
+/* It is refused while the server saves. */
+static bool has_reloaded(struct world *w) {
+    redisReply *r = rows_call(w->rows, "DEBUG RELOAD");
+    bool done = r && r->type != REDIS_REPLY_ERROR;
+    freeReplyObject(r);
+    return done;
+}
+
 static void reload(struct world *w) {
-    redisReply *r;
-    do { /* It is refused while the server saves. */
-        r = rows_call(w->rows, "DEBUG RELOAD");
-        bool done = r && r->type != REDIS_REPLY_ERROR;
-        freeReplyObject(r);
-        if (done) return;
-        usleep(10000);
-    } while (true);
+    WAIT_UNTIL(has_reloaded(w));
 }
 
 static void raise_alarm(struct world *w) {
