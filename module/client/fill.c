@@ -301,8 +301,8 @@ static bool may_pass_again(struct fill *fill, struct failure *f) {
             fill->passes);
     fprintf(
         stderr,
-        "%s: the server restarted, failed over or was told BF.LOADING, which interrupts a "
-        "rebuild: begins again (%u of %u keys)\n",
+        "%s: the server restarted, failed over or was told BF.LOADING, or another loader "
+        "took over: begins again (%u of %u keys)\n",
         fill->filter, lost, fill->parts.n);
     return interrupt_sleep(500, f);
 }

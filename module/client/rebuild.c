@@ -224,6 +224,11 @@ struct attempt {
     struct other other;
 };
 
+/* Another like this one is silent while it settles: two must not take turns for ever. */
+static int64_t stale_after(const struct settings *s) {
+    return s->stale > s->settle ? s->stale : s->settle + REPLACE_LEAST_MS;
+}
+
 /* There was no answer, and maybe no START. */
 static bool outlive_loss(struct attempt *a, int64_t sent, struct failure *f) {
     if (!a->lost_at) a->lost_at = sent;
@@ -245,8 +250,7 @@ static bool outlive_refusal(struct attempt *a, const struct part *p, const redis
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
     struct attempt a = {.settings = plan->settings, .other.idle = -1};
-    int64_t stale = plan->settings->stale;
-    a.replace = a.stale = stale < REPLACE_LEAST_MS ? REPLACE_LEAST_MS : stale;
+    a.replace = a.stale = stale_after(plan->settings);
     if (plan->clears_way && !clear_way(nodes, p, f)) return false;
     for (bool again = true; again;) {
         struct start start;

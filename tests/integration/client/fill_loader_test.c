@@ -102,6 +102,19 @@ TEST(at_once_means_whoever_is_at_work) {
     check_holds(c, "k", 0, 100);
 }
 
+TEST(a_fill_that_settles_is_not_taken_for_dead_by_another_like_it) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    const char *ids = numbers_file(0, 9);
+    struct program *p = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    WAIT_UNTIL(is_rebuilding(c, "k"));
+    struct program *q = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    CHECK_INT(program_wait(p), EXIT_DONE);
+    CHECK_STR(program_errors(p), "");
+    int code = program_wait(q);
+    CHECK(code == EXIT_DONE || code == EXIT_BUSY);
+}
+
 /* The server takes the rebuild for interrupted; the file can be read again. */
 TEST(a_rebuild_that_was_told_loading_begins_again) {
     struct server *s = server_shared();
