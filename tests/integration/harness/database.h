@@ -20,8 +20,8 @@
 #include <sys/types.h>
 
 struct database_options {
-    bool unused;        /* Lets database_start() be called without any option. */
-    bool standby;       /* It recovers for ever: a standby, whose primary is silent. */
+    bool unused;          /* Lets database_start() be called without any option. */
+    bool standby;         /* It recovers for ever: a standby, whose primary is silent. */
     const char *config;   /* Further lines of postgresql.conf; may be NULL. */
     const char *encoding; /* NULL: UTF8. */
 };
