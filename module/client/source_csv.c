@@ -30,7 +30,7 @@ struct source_csv {
     enum place place;
     uint64_t column; /* the one that is being read, from 1 */
     size_t length;
-    /* Of the wanted column, as far as it was read. One that was cut is too long even without
+    /* Of the wanted column, as far as it was read. What was cut is too long even without
      * a CR at its end. */
     char value[ITEM_BYTES_MAX + 2];
 };
