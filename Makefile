@@ -159,7 +159,7 @@ matrix: bulwark.so bulwark $(INTEGRATION) servers
 servers:
 	@deps/get.sh servers
 
-lint: bulwark.so bulwark
+lint: bulwark.so bulwark $B/bulwark-without-libpq
 	@tests/lint.sh
 
 format: | build/deps/clang

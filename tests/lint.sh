@@ -52,6 +52,12 @@ names_without_prefix() {
             done
     done
 }
+silent_without_libpq() {
+    program=build/plain/bulwark-without-libpq
+    $program fill k --pg host=db --table t 2>&1 | grep -q 'built without PostgreSQL: install libpq' ||
+        echo "$program --pg says something else"
+    ldd $program | grep libpq
+}
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
 # In tests/README.md a test is what has two underscores and more.
 tests_that_are_none() {
@@ -70,6 +76,7 @@ check no_comment_is_wider_than_92_columns long_comments
 check the_core_knows_no_server core_includes
 check there_is_one_sender sent_elsewhere
 check global_names_begin_with_their_files names_without_prefix
+check without_libpq_the_program_says_so silent_without_libpq
 check a_32_bit_build_is_refused_with_a_sentence accepted_32_bits
 check the_readme_is_short readme_too_long
 check the_tests_that_prove_a_promise_exist tests_that_are_none

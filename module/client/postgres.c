@@ -12,8 +12,8 @@
 #include "interrupt.h"
 
 /* Rows in a chunk: what takes about a second, within limits. A snapshot that is held for a
- * second hurts nobody. The first chunk is small, since nothing is known yet of how fast rows
- * come; a fast table is at the most after six. */
+ * second hurts nobody. The first chunk is small, since nothing is known yet of how fast
+ * rows come; a fast table is at the most after six. */
 #define CHUNK_LEAST    1000
 #define CHUNK_MOST     2000000
 #define CHUNK_MS       1000
@@ -176,7 +176,7 @@ static enum source_answer next(struct source *s, struct source_item *out,
     return go_on(p, length == -1, f);
 }
 
-/* A connection that is lost here is noticed by next(), when the rows that came are given. */
+/* A connection that is lost here is noticed by next(), after the last row that came. */
 static bool receive(struct source *s, struct failure *f) {
     (void)f;
     PQconsumeInput(((struct postgres *)s)->connection);

@@ -19,9 +19,9 @@
  *
  * Anything else is one COPY in one transaction. All are read-only, and with row_security
  * off: a policy that would hide rows from us is then an error, and no row is missed
- * silently. Limits of time that a role has for its applications' statements don't hold: they
- * would end a long COPY, as they would end a dump. What is set is set for a transaction, not
- * for the session: behind a pooler, others get it. */
+ * silently. Limits of time that a role has for its applications' statements don't hold:
+ * they would end a long COPY, as they would end a dump. What is set is set for a
+ * transaction, not for the session: behind a pooler, others get it. */
 #ifndef CLIENT_POSTGRES_H
 #define CLIENT_POSTGRES_H
 

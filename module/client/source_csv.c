@@ -30,7 +30,8 @@ struct source_csv {
     enum place place;
     uint64_t column; /* the one that is being read, from 1 */
     size_t length;
-    /* Of the wanted column, as far as it was read: cut, it is too long without a CR, too. */
+    /* Of the wanted column, as far as it was read. What was cut is too long even without
+     * a CR at its end. */
     char value[ITEM_BYTES_MAX + 2];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* source_postgres_test.c - bulwark fill --pg: which items a table or a query gives, in chunks
- * by key or by one COPY. */
+/* source_postgres_test.c - bulwark fill --pg: which items a table or a query gives, in
+ * chunks by key or by one COPY. */
 
 #include "fill.h"
 
