@@ -7,15 +7,13 @@
 
 /* The types whose values, written as text and read again, are the same, and which are the
  * same if they are equal: int8, int2, int4, text, varchar, uuid; with a unique index also
- * bpchar and numeric. In SQL_ASCII a text may be any bytes, which libpq doesn't take back. An
- * index in the order that ORDER BY wants, of this column alone. The children of a table by
- * inheritance have indexes of their own, and partitions the same. */
+ * bpchar and numeric. An index in the order that ORDER BY wants, of this column alone. The
+ * children of a table by inheritance have indexes of their own, and partitions the same. */
 static const char facts[] =
     "SELECT c.oid, a.attnum, coalesce(a.attnotnull, false), coalesce("
     " c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
     " AND coalesce(nullif(t.typbasetype, 0), t.oid)"
     "  IN (20, 21, 23, 25, 1042, 1043, 1700, 2950)"
-    " AND (a.attcollation = 0 OR pg_catalog.getdatabaseencoding() <> 'SQL_ASCII')"
     " AND EXISTS (SELECT FROM pg_catalog.pg_index i"
     "  JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid"
     "  JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'"
