@@ -116,6 +116,29 @@ exit_codes_misnamed() {
     sed -n '/^## Exit codes/,/^## /{/^| [0-9]/p}' module/manual/program.md | diff build/codes.program -
 }
 
+# What metrics prints, with the help that it gives, although no server is there.
+metrics_misquoted() {
+    ./bulwark metrics --once --socket /nonexistent 2>/dev/null |
+        sed -n 's/^# HELP \([a-z_]*\) \(.*\)/| `\1` | \2 |/p' >build/metrics.program
+    grep '^| `bulwark_' module/manual/program.md | diff build/metrics.program - |
+        sed -n 's,^<,module/manual/program.md lacks,p; s,^>,module/manual/program.md has,p'
+    for file in module/client/prometheus/alerts.yml module/client/grafana/dashboard.json; do
+        grep -o 'bulwark_[a-z_]*' $file | sort -u | while read -r name; do
+            grep -q "^| \`$name\` " build/metrics.program || echo "$file: no such metric: $name"
+        done
+    done
+}
+alerts_misnamed() {
+    sed -n 's/^ *- alert: //p' module/client/prometheus/alerts.yml >build/alerts.rules
+    sed -n 's/^| `\(Bulwark[A-Za-z]*\)`.*/\1/p' module/manual/operations.md | diff build/alerts.rules - |
+        sed -n 's,^<,module/manual/operations.md lacks,p; s,^>,module/manual/operations.md has,p'
+    sort build/alerts.rules >build/alerts.sorted
+    for file in tests/integration/client/alerts_test.yml $(user_pages); do
+        grep -oE 'Bulwark[A-Z][A-Za-z]+' "$file" | sort -u | comm -23 - build/alerts.sorted |
+            sed "s,^,$file: no such alert: ,"
+    done
+}
+
 # A block of text under <!-- bulwark ... --> is what the program prints.
 output_misquoted() {
     grep -n '^<!-- bulwark ' $(user_pages) | sed 's/ -->$//; s/:\([0-9]*\):<!-- bulwark / \1 /' |

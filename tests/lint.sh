@@ -88,6 +88,8 @@ check each_command_is_named_where_it_belongs commands_misnamed
 check the_manual_names_each_option_of_the_program options_misnamed
 check the_manual_names_each_exit_code exit_codes_misnamed
 check the_manual_shows_what_the_program_prints output_misquoted
+check the_manual_rules_and_dashboard_name_metrics_that_there_are metrics_misquoted
+check the_manual_names_each_alert alerts_misnamed
 if deps/get.sh clang; then
     check the_sources_are_in_house_style misformatted
 else

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 bool fail(struct failure *f, enum exit_code code, const char *format, ...) {
     va_list arguments;
     f->code = code;
     va_start(arguments, format);
     vsnprintf(f->text, sizeof(f->text), format, arguments);
     va_end(arguments);
+    text_tame(f->text, true); /* it quotes servers, keys and files */
     return false;
 }
 

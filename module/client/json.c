@@ -15,26 +15,31 @@ static void begin(FILE *out, const char *name) {
     if (name) fprintf(out, "\"%s\":", name);
 }
 
-void json_open(FILE *out, const char *name) {
+static void open_with(FILE *out, const char *name, char bracket) {
     begin(out, name);
-    putc('{', out);
+    putc(bracket, out);
     first = true;
+}
+
+static void close_with(FILE *out, char bracket) {
+    putc(bracket, out);
+    first = false;
+}
+
+void json_open(FILE *out, const char *name) {
+    open_with(out, name, '{');
 }
 
 void json_close(FILE *out) {
-    putc('}', out);
-    first = false;
+    close_with(out, '}');
 }
 
 void json_open_list(FILE *out, const char *name) {
-    begin(out, name);
-    putc('[', out);
-    first = true;
+    open_with(out, name, '[');
 }
 
 void json_close_list(FILE *out) {
-    putc(']', out);
-    first = false;
+    close_with(out, ']');
 }
 
 void json_bytes(FILE *out, const char *name, const char *text, size_t length) {
@@ -46,6 +51,8 @@ void json_bytes(FILE *out, const char *name, const char *text, size_t length) {
         size_t n = text_utf8((const unsigned char *)text + i, length - i, &point);
         if (n == 0 || c < 0x20 || c == 0x7f)
             fprintf(out, "\\u%04x", c);
+        else if (n == 2 && point < 0xa0) /* controls that are UTF-8 */
+            fprintf(out, "\\u%04x", (unsigned)point);
         else if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
         else

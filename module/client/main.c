@@ -11,6 +11,7 @@
  *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
  *     split.[ch]       a filter as many keys: parts, tags, slots
+ *     reply.[ch]       a reply within a time
  *
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake
@@ -19,6 +20,7 @@
  *     progress.[ch]    how far it is
  *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
+ *     table, text, terminal    what is shown to people
  *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
  *
  * Nothing here knows the server's side in module/redis; plan uses the core library. */

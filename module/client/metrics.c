@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* metrics.c - the numbers of a survey for Prometheus, on a port or once. Each scrape is a
- * look of its own. */
+ * look of its own, but for those that have waited for one: however many come, none waits
+ * for long. */
 #include <string.h>
 #include <unistd.h>
 
 #include "http.h"
+#include "interrupt.h"
 #include "metrics_text.h"
 #include "run.h"
 #include "server_auth.h"
@@ -12,6 +14,9 @@
 /* A server that hangs mustn't hold up the scrape for longer than Prometheus waits: 10 s,
  * unless told otherwise. */
 #define TIMEOUT_MS 3000
+
+/* What was seen is shown for that long after the look. */
+#define FRESH_MS 500
 
 #define METRICS_PORT 9651 /* port 0: any that is free */
 
@@ -23,7 +28,8 @@ static const char *page(void *context, const char *path, FILE *out) {
         return "text/html; charset=utf-8";
     }
     if (strcmp(path, "/metrics") != 0) return NULL;
-    survey_look(v);
+    bool fresh = v->began && interrupt_clock() < v->began + v->took + FRESH_MS;
+    if (!fresh) survey_look(v);
     metrics_write(v, out);
     return METRICS_CONTENT_TYPE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* metrics_text.c - see metrics_text.h. Each metric's lines stand together, below one HELP
- * and one TYPE; a metric without lines isn't there. */
+ * and one TYPE. */
 #include "metrics_text.h"
 
 #include <math.h>
@@ -112,39 +112,64 @@ static void open_filter(FILE *out, const char *name, const struct survey_filter 
     putc('"', out);
 }
 
+static void write_filter(const struct filter_metric *m, const struct survey_filter *f,
+                         FILE *out) {
+    double n = f->state == SURVEY_MISSING ? NAN : m->value(f);
+    if (isnan(n)) return;
+    open_filter(out, m->name, f);
+    putc('}', out);
+    value(out, n);
+}
+
+/* Counters of parts by node: the sum over all nodes would fall when one begins anew, as if
+ * all had. */
+static void write_shares(const struct survey *v, const struct filter_metric *m,
+                         const struct survey_filter *f, FILE *out) {
+    for (size_t i = 0; i < v->nnodes; i++) {
+        struct survey_filter share = *f;
+        if (f->shares[i].parts == 0) continue;
+        share.node = &v->node[i];
+        share.answers = f->shares[i].answers;
+        write_filter(m, &share, out);
+    }
+}
+
 static void write_filters(const struct survey *v, const struct filter_metric *m,
                           FILE *out) {
     head(out, m->name, m->type, m->help);
     for (size_t i = 0; i < v->nfilters; i++) {
         const struct survey_filter *f = &v->filter[i];
-        double n = f->state == SURVEY_MISSING ? NAN : m->value(f);
-        if (isnan(n)) continue;
-        open_filter(out, m->name, f);
-        putc('}', out);
-        value(out, n);
+        if (f->shares && m->type == METRIC_COUNTER)
+            write_shares(v, m, f, out);
+        else
+            write_filter(m, f, out);
+    }
+}
+
+/* A line for each of the names, which is 1 for those whose bits are set. */
+static void write_names(const struct survey_filter *f, const char *metric, const char *kind,
+                        const char *const *names, unsigned n, unsigned bits, FILE *out) {
+    for (unsigned i = 0; i < n; i++) {
+        open_filter(out, metric, f);
+        fprintf(out, ",%s=\"%s\"} %u\n", kind, names[i], bits >> i & 1);
     }
 }
 
 static void write_states(const struct survey *v, FILE *out) {
-    head(out, "bulwark_filter_state", METRIC_GAUGE,
-         "1 for the state that the filter is in.");
+    static const char name[] = "bulwark_filter_state";
+    head(out, name, METRIC_GAUGE, "1 for the state that the filter is in.");
     for (size_t i = 0; i < v->nfilters; i++)
-        for (unsigned state = 0; state < SURVEY_STATES; state++) {
-            open_filter(out, "bulwark_filter_state", &v->filter[i]);
-            fprintf(out, ",state=\"%s\"} %d\n", survey_state_names[state],
-                    v->filter[i].state == state);
-        }
+        write_names(&v->filter[i], name, "state", survey_state_names, SURVEY_STATES,
+                    1u << v->filter[i].state, out);
 }
 
 static void write_causes(const struct survey *v, FILE *out) {
-    head(out, "bulwark_filter_unknown_by", METRIC_GAUGE,
+    static const char name[] = "bulwark_filter_unknown_by";
+    head(out, name, METRIC_GAUGE,
          "1 for the cause for which nothing is absent at this moment.");
     for (size_t i = 0; i < v->nfilters; i++)
-        for (unsigned cause = 0; cause < SURVEY_CAUSES; cause++) {
-            open_filter(out, "bulwark_filter_unknown_by", &v->filter[i]);
-            fprintf(out, ",cause=\"%s\"} %d\n", survey_cause_names[cause],
-                    v->filter[i].unknown_by >> cause & 1);
-        }
+        write_names(&v->filter[i], name, "cause", survey_cause_names, SURVEY_CAUSES,
+                    v->filter[i].unknown_by, out);
 }
 
 void metrics_write(const struct survey *v, FILE *out) {

@@ -2,6 +2,7 @@
 /* nodes.c - see nodes.h. */
 #include "nodes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,22 @@ struct node *nodes_at(struct nodes *nodes, const struct address *at) {
 void nodes_drop(struct node *node) {
     redisFree(node->c);
     node->c = NULL;
+}
+
+bool nodes_is_silent(const struct node *node) {
+    return node->c->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/* hiredis calls a time-out what the system does. */
+void nodes_lose(struct node *node, struct failure *f) {
+    bool silent = nodes_is_silent(node);
+    char text[ADDRESS_TEXT];
+    server_show(&node->at, text);
+    if (silent)
+        fail(f, EXIT_SERVER, "the server at %s does not answer", text);
+    else
+        fail(f, EXIT_SERVER, "the server at %s is gone: %s", text, node->c->errstr);
+    nodes_drop(node);
 }
 
 bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
@@ -177,11 +194,8 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
 redisReply *nodes_ask_node(struct node *node, struct failure *f, size_t n,
                            const char *const *words) {
     redisReply *r = redisCommandArgv(node->c, (int)n, (const char **)words, NULL);
-    char text[ADDRESS_TEXT];
     if (r) return r;
-    fail(f, EXIT_SERVER, "the server at %s is gone: %s", server_show(&node->at, text),
-         node->c->errstr);
-    nodes_drop(node);
+    nodes_lose(node, f);
     return NULL;
 }
 
@@ -197,10 +211,7 @@ static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
     }
     redisReply *r = redisCommandArgv(node->c, (int)q->n, q->words, q->lengths);
     if (r) return r;
-    char text[ADDRESS_TEXT];
-    fail(f, EXIT_SERVER, "the server at %s is gone: %s", server_show(&node->at, text),
-         node->c->errstr);
-    nodes_drop(node);
+    nodes_lose(node, f);
     return NULL;
 }
 

@@ -47,6 +47,12 @@ struct node *nodes_at(struct nodes *nodes, const struct address *at);
 bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f);
 void nodes_drop(struct node *node);
 
+/* Its connection has failed: says how, and drops it. */
+void nodes_lose(struct node *node, struct failure *f);
+
+/* It has failed just so: it is open, and nothing came for as long as we wait. */
+bool nodes_is_silent(const struct node *node);
+
 /* What an error reply says about where to ask. */
 enum redirection {
     REDIRECT_NONE,  /* the error is an answer */

@@ -86,7 +86,7 @@ const char *numbers_show_bytes(char *out, uint64_t bytes) {
 
 const char *numbers_show_time(char *out, int64_t ms) {
     int64_t s = ms / 1000;
-    if (ms < 1000)
+    if (ms > 0 && ms < 1000)
         snprintf(out, NUMBERS_TEXT, "%dms", (int)ms);
     else if (ms < 10000 && ms % 1000)
         snprintf(out, NUMBERS_TEXT, "%.1fs", (double)ms / 1000);

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interrupt.h"
-
 /* Of a node or a filter, at the last look. */
 struct sample {
     char *name;
     size_t length;
     struct survey_answers answers;
     uint64_t hits, items, received;
+    size_t parts;
 };
 
 struct samples {
@@ -44,7 +43,7 @@ void rates_free(struct memory *r) {
 }
 
 static struct sample sample_of_node(const struct survey_node *n) {
-    struct sample s = {.name = (char *)n->name, .length = strlen(n->name)};
+    struct sample s = {.name = (char *)n->name, .length = strlen(n->name), .parts = 1};
     s.answers.absent = survey_count(n, "bf_absent_answers");
     s.answers.maybe = survey_count(n, "bf_maybe_answers");
     s.answers.exists_no = survey_count(n, "bf_exists_no");
@@ -64,7 +63,8 @@ static struct sample sample_of_filter(const struct survey_filter *f) {
                            .length = f->key.length,
                            .answers = f->answers,
                            .items = f->items,
-                           .received = f->rebuilding ? f->rebuild_received : 0};
+                           .received = f->rebuilding ? f->rebuild_received : 0,
+                           .parts = f->parts};
 }
 
 static void keep(struct samples *s, struct sample sample) {
@@ -75,7 +75,7 @@ static void keep(struct samples *s, struct sample sample) {
 void rates_remember(struct memory *r, const struct survey *v) {
     forget(&r->nodes);
     forget(&r->filters);
-    r->when = interrupt_clock();
+    r->when = v->began;
     r->nodes.at = fail_alloc(v->nnodes * sizeof(struct sample));
     r->filters.at = fail_alloc(v->nfilters * sizeof(struct sample));
     for (size_t i = 0; i < v->nnodes; i++)
@@ -95,6 +95,10 @@ static const struct sample *find(struct samples *s, const struct sample *like) {
     return NULL;
 }
 
+double rates_seconds(const struct memory *r, const struct survey *v) {
+    return r->when ? (double)(v->began - r->when) / 1000 : NAN;
+}
+
 static double since(uint64_t now, uint64_t before, double seconds) {
     return (double)(now >= before ? now - before : now) / seconds;
 }
@@ -104,10 +108,24 @@ static double gained(uint64_t now, uint64_t before, double seconds) {
     return now > before ? (double)(now - before) / seconds : 0;
 }
 
-static struct rates compare(const struct memory *r, struct samples *s, struct sample now) {
+/* The parts' counters are of several processes, and of their sum nobody can tell how much
+ * has begun anew. */
+static bool is_comparable(const struct sample *now, const struct sample *before) {
+    const struct survey_answers *a = &now->answers, *b = &before->answers;
+    if (now->parts != before->parts) return false;
+    bool fell = a->absent < b->absent || a->maybe < b->maybe ||
+                a->exists_no < b->exists_no || a->exists_maybe < b->exists_maybe;
+    for (size_t i = 0; i < SURVEY_CAUSES; i++)
+        fell |= a->unknown[i] < b->unknown[i];
+    return !fell || now->parts == 1;
+}
+
+static struct rates compare(const struct memory *r, const struct survey *v,
+                            struct samples *s, struct sample now) {
     const struct sample *before = find(s, &now);
-    double seconds = (double)(interrupt_clock() - r->when) / 1000;
-    if (!before || !(seconds > 0)) return (struct rates){.known = false};
+    double seconds = rates_seconds(r, v);
+    if (!before || !(seconds > 0) || !is_comparable(&now, before))
+        return (struct rates){.known = false};
     const struct survey_answers *a = &now.answers, *b = &before->answers;
     struct rates rates = {.known = true};
     rates.absent = since(a->absent, b->absent, seconds);
@@ -122,13 +140,15 @@ static struct rates compare(const struct memory *r, struct samples *s, struct sa
     return rates;
 }
 
-struct rates rates_of_node(struct memory *r, const struct survey_node *n) {
+struct rates rates_of_node(struct memory *r, const struct survey *v,
+                           const struct survey_node *n) {
     if (!n->up) return (struct rates){.known = false};
-    return compare(r, &r->nodes, sample_of_node(n));
+    return compare(r, v, &r->nodes, sample_of_node(n));
 }
 
-struct rates rates_of_filter(struct memory *r, const struct survey_filter *f) {
-    return compare(r, &r->filters, sample_of_filter(f));
+struct rates rates_of_filter(struct memory *r, const struct survey *v,
+                             const struct survey_filter *f) {
+    return compare(r, v, &r->filters, sample_of_filter(f));
 }
 
 void rates_add(struct rates *sum, const struct rates *more) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rates.h - what has happened between two looks, a second.
  *
- *     rates_of_node(r, n)    rates_of_filter(r, f)    since the look that r remembers
- *     rates_remember(r, v)                            this look, for the next
+ *     rates_of_node(r, v, n)    rates_of_filter(r, v, f)    since the look that r remembers
+ *     rates_remember(r, v)                                  this look, for the next
  *
  * A counter that has fallen began anew with its process. What was not there last time has
- * no rates. */
+ * no rates; nor has a filter in parts, if some came or went or began anew. */
 #ifndef CLIENT_RATES_H
 #define CLIENT_RATES_H
 
@@ -24,8 +24,13 @@ struct memory *rates_new(void);
 void rates_free(struct memory *r);
 void rates_remember(struct memory *r, const struct survey *v);
 
-struct rates rates_of_node(struct memory *r, const struct survey_node *n);
-struct rates rates_of_filter(struct memory *r, const struct survey_filter *f);
+/* Between the look that is remembered and this one; NAN: none is. */
+double rates_seconds(const struct memory *r, const struct survey *v);
+
+struct rates rates_of_node(struct memory *r, const struct survey *v,
+                           const struct survey_node *n);
+struct rates rates_of_filter(struct memory *r, const struct survey *v,
+                             const struct survey_filter *f);
 void rates_add(struct rates *sum, const struct rates *more);
 
 double rates_unknown(const struct rates *r); /* by any cause */

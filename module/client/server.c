@@ -13,6 +13,10 @@
 /* A server that is there accepts within this, or is counted as away. */
 #define CONNECT_MS 5000
 
+/* Of an array in a reply: more than any command of ours is answered with. Memory for all is
+ * taken when the first comes. */
+#define ELEMENTS_MAX (1 << 20)
+
 static redisSSLContext *tls; /* one for all connections, made by the first */
 
 const char *server_show(const struct address *at, char *out) {
@@ -94,7 +98,10 @@ static redisContext *open_plain(const struct settings *s, const struct address *
     else
         REDIS_OPTIONS_SET_UNIX(&o, at->host);
     redisContext *c = redisConnectWithOptions(&o);
-    if (c && !c->err) return c;
+    if (c && !c->err) {
+        c->reader->maxelements = ELEMENTS_MAX;
+        return c;
+    }
     char text[ADDRESS_TEXT];
     fail(f, EXIT_SERVER, "can't reach the server at %s: %s", server_show(at, text),
          c ? c->errstr : "no memory");

@@ -14,20 +14,27 @@ char *show_name(const struct survey_filter *f) {
     return text_shown(f->key.text, f->key.length);
 }
 
+/* The causes that the state itself is are left out. All words together fit. */
 const char *show_state(char *out, const struct survey_filter *f) {
-    int n = snprintf(out, SHOW_TEXT, "%s", survey_state_names[f->state]);
-    if (f->in_state < f->parts)
-        snprintf(out + n, SHOW_TEXT - (size_t)n, " %zu/%zu", f->in_state, f->parts);
+    const char *state = survey_state_names[f->state], *before = " (";
+    int n = sprintf(out, "%s", state);
+    if (f->in_state < f->parts) n += sprintf(out + n, " %zu/%zu", f->in_state, f->parts);
+    for (size_t i = 0; i < SURVEY_CAUSES; i++) {
+        if (!(f->unknown_by >> i & 1) || strcmp(survey_cause_names[i], state) == 0)
+            continue;
+        n += sprintf(out + n, "%s%s", before, survey_cause_names[i]);
+        before = ", ";
+    }
+    if (*before == ',') strcpy(out + n, ")");
     return out;
 }
 
-const char *show_causes(char *out, const struct survey_filter *f) {
-    size_t n = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < SURVEY_CAUSES; i++)
-        if (f->unknown_by >> i & 1)
-            n += (size_t)snprintf(out + n, SHOW_TEXT - n, "%s%s", n ? ", " : "",
-                                  survey_cause_names[i]);
+const char *show_rebuild(char *out, const struct survey_filter *f) {
+    char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
+    snprintf(out, SHOW_TEXT, "rebuild: %s items in %s%s",
+             numbers_show_count(items, f->rebuild_received),
+             numbers_show_time(age, f->rebuild_age * 1000),
+             f->interrupted ? ", interrupted" : "");
     return out;
 }
 
@@ -69,8 +76,6 @@ static void add_node(struct table *t, const struct survey_node *n) {
     table_cell(t, "%s", n->name);
     table_cell(t, "%s %s", n->up ? n->product : "away", n->up ? n->version : "");
     table_cell(t, "%s", n->up ? n->bulwark : "");
-    table_cell(t, "%s", n->up ? n->role : "");
-    add_memory(t, n);
     if (n->nnumbers) {
         table_cell(t, "%llu", (unsigned long long)survey_count(n, "bf_filters"));
         table_cell(t, "%s", numbers_show_bytes(bytes, survey_count(n, "bf_bytes")));
@@ -78,11 +83,13 @@ static void add_node(struct table *t, const struct survey_node *n) {
         table_cell(t, "%s", "");
         table_cell(t, "%s", "");
     }
+    add_memory(t, n);
+    table_cell(t, "%s", n->up ? n->role : "");
 }
 
 void show_nodes(const struct survey *v, FILE *out, size_t width) {
-    struct table *t = table_new("llllrrr", "SERVER", "PRODUCT", "BULWARK", "ROLE", "MEMORY",
-                                "FILTERS", "THEIR SIZE");
+    struct table *t = table_new("lllrrrl", "SERVER", "PRODUCT", "BULWARK", "FILTERS",
+                                "SIZE", "MEMORY", "ROLE");
     for (size_t i = 0; i < v->nnodes; i++)
         add_node(t, &v->node[i]);
     table_print(t, out, width);
@@ -90,21 +97,17 @@ void show_nodes(const struct survey *v, FILE *out, size_t width) {
 
 /* ---- filters ---- */
 
-static void add_rebuild(struct table *t, const struct survey_filter *f) {
-    char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
-    if (!f->rebuilding)
-        table_cell(t, "%s", "");
-    else
-        table_cell(t, "%s in %s%s", numbers_show_count(items, f->rebuild_received),
-                   numbers_show_time(age, f->rebuild_age * 1000),
-                   f->interrupted ? ", interrupted" : "");
+static void add_notes(struct table *t, const struct survey_filter *f) {
+    char text[SHOW_TEXT];
+    if (f->layers > 1) table_note(t, "%llu layers", (unsigned long long)f->layers);
+    if (f->rebuilding) table_note(t, "%s", show_rebuild(text, f));
+    if (f->advice[0]) table_note(t, "%s%s", f->advice, f->parts > 1 ? " (a part)" : "");
 }
 
 static void add_missing(struct table *t, const char *name) {
     table_cell(t, "%s", name);
     table_cell(t, "%s", "missing");
-    table_cell(t, "%s", "missing");
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 6; i++)
         table_cell(t, "%s", "");
 }
 
@@ -117,23 +120,19 @@ static void add_filter(struct table *t, const struct survey_filter *f) {
     }
     table_cell(t, "%s", name);
     table_cell(t, "%s", show_state(text, f));
-    table_cell(t, "%s", show_causes(text, f));
     table_cell(t, "%s", numbers_show_count(number, f->items));
     table_cell(t, "%s", numbers_show_count(number, f->capacity));
     table_cell(t, "%s", show_share(text, f->full));
     table_cell(t, "%s", show_rate(text, f->estimated));
     table_cell(t, "%s", show_rate(text, f->error));
     table_cell(t, "%s", numbers_show_bytes(number, f->bytes));
-    table_cell(t, "%llu", (unsigned long long)f->layers);
-    add_rebuild(t, f);
-    if (f->advice[0]) table_note(t, "%s%s", f->advice, f->parts > 1 ? " (a part)" : "");
+    add_notes(t, f);
     free(name);
 }
 
 static void show_filters(const struct survey *v, FILE *out, size_t width) {
-    struct table *t =
-        table_new("lllrrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ITEMS", "CAPACITY",
-                  "FULL", "ERROR", "ASKED FOR", "SIZE", "LAYERS", "REBUILD");
+    struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ITEMS", "CAPACITY", "FULL",
+                                "ERROR", "TARGET", "SIZE");
     for (size_t i = 0; i < v->nfilters; i++)
         add_filter(t, &v->filter[i]);
     table_print(t, out, width);
@@ -141,18 +140,25 @@ static void show_filters(const struct survey *v, FILE *out, size_t width) {
 
 /* ---- warnings ---- */
 
+struct paper {
+    FILE *out;
+    size_t width;
+};
+
 static void print_warning(void *context, const struct survey_node *n,
                           const struct survey_filter *f, const char *sentence) {
-    FILE *out = context;
-    if (f)
-        text_show(out, f->key.text, f->key.length);
-    else
-        fputs(n->name, out);
-    fprintf(out, "%s %s.\n", f ? "" : ":", sentence);
+    const struct paper *paper = context;
+    char *name = f ? show_name(f) : NULL, *text;
+    if (asprintf(&text, "%s%s %s.", f ? name : n->name, f ? "" : ":", sentence) < 0)
+        abort();
+    text_wrap(paper->out, text, paper->width);
+    free(text);
+    free(name);
 }
 
-void show_warnings(const struct survey *v, FILE *out) {
-    survey_warn(v, print_warning, out);
+void show_warnings(const struct survey *v, FILE *out, size_t width) {
+    struct paper paper = {out, width};
+    survey_warn(v, print_warning, &paper);
 }
 
 void show_list(const struct survey *v, FILE *out, size_t width) {
@@ -167,7 +173,7 @@ void show_list(const struct survey *v, FILE *out, size_t width) {
     }
     FILE *warnings = open_memstream(&text, &length);
     if (!warnings) abort();
-    show_warnings(v, warnings);
+    show_warnings(v, warnings, width);
     fclose(warnings);
     if (length) fprintf(out, "\n%s", text);
     free(text);

@@ -39,7 +39,7 @@ static void show_causes_of(unsigned causes, FILE *out) {
     json_close_list(out);
 }
 
-static void show_rebuild(const struct survey_filter *f, FILE *out) {
+static void show_rebuild_of(const struct survey_filter *f, FILE *out) {
     if (!f->rebuilding) {
         json_text(out, "rebuild", NULL);
         return;
@@ -95,7 +95,7 @@ void show_json_filter(const struct survey_filter *f, FILE *out) {
     time(out, "lease_left_ms", f->lease_left, f->lease_left != SURVEY_NEVER);
     time(out, "vouched_for_at_ms", f->vouched_at, f->vouched_at != 0);
     show_sizes(f, out);
-    show_rebuild(f, out);
+    show_rebuild_of(f, out);
     show_answers(&f->answers, out);
 }
 

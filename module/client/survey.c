@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "text.h"
 
 const char *const survey_cause_names[SURVEY_CAUSES] = {
     "bypass",  "missing", "partial", "plain",    "loading", "later_version", "link_down",
@@ -23,8 +24,10 @@ struct survey *survey_open(const struct settings *s, struct failure *f) {
 }
 
 static void forget_filters(struct survey *v) {
-    for (size_t i = 0; i < v->nfilters; i++)
+    for (size_t i = 0; i < v->nfilters; i++) {
         free(v->filter[i].key.text);
+        free(v->filter[i].shares);
+    }
     free(v->filter);
     v->filter = NULL;
     v->nfilters = 0;
@@ -71,7 +74,8 @@ static void find_masters(struct survey *v) {
             before->node = NULL;
         }
         masters[n].node = nodes->node[i];
-        server_show(&nodes->node[i]->at, masters[n++].name);
+        server_show(&nodes->node[i]->at, masters[n].name);
+        text_tame(masters[n++].name, false);
     }
     for (size_t i = 0; i < v->nnodes; i++)
         if (v->node[i].node) forget_node(&v->node[i]);
@@ -80,25 +84,34 @@ static void find_masters(struct survey *v) {
     v->nnodes = n;
 }
 
-static void note_away(struct survey *v, const struct survey_node *n) {
+bool survey_away(struct survey *v, struct survey_node *n, const char *why) {
+    n->up = false;
+    snprintf(n->why, sizeof(n->why), "%.500s", why);
     if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_SERVER, "%s", n->why);
+    return false;
+}
+
+bool survey_lose(struct survey *v, struct survey_node *n) {
+    struct failure f;
+    nodes_lose(n->node, &f);
+    return survey_away(v, n, f.text);
 }
 
 /* If nobody can say who the masters are, those that were known are asked. */
 void survey_look(struct survey *v) {
-    int64_t began = interrupt_clock();
     struct failure f = {.code = EXIT_DONE};
+    v->began = interrupt_clock();
     forget_filters(v);
     v->trouble.code = EXIT_DONE;
     bool found = nodes_refresh(v->nodes, &f);
     find_masters(v);
     if (!found && v->nnodes == 0) v->trouble = f;
     for (size_t i = 0; i < v->nnodes; i++)
-        if (!survey_ask_node(v, &v->node[i])) note_away(v, &v->node[i]);
+        survey_ask_node(v, &v->node[i]);
     survey_find_keys(v);
     survey_ask_filters(v);
     survey_join_parts(v);
-    v->took = interrupt_clock() - began;
+    v->took = interrupt_clock() - v->began;
 }
 
 struct survey_filter *survey_add_filter(struct survey *v, const struct survey_key *key) {

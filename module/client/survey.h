@@ -46,9 +46,10 @@ struct survey_key {
 
 struct survey_node {
     struct node *node;
+    const redisContext *kept; /* the last look's connection */
     char name[ADDRESS_TEXT];
-    bool up;
-    char why[512]; /* it is not */
+    bool up, loading;
+    char why[512]; /* it is not up */
     char product[16], version[32], bulwark[32], role[16];
     uint64_t memory, memory_limit; /* bytes; a limit of 0 is none */
     char trust_warnings[160];
@@ -95,9 +96,19 @@ struct survey_filter {
     int64_t rebuild_age, rebuild_idle; /* s; SURVEY_NEVER: no LOAD so far */
     uint64_t rebuild_received, rebuild_capacity, rebuild_items;
     struct survey_answers answers;
+    struct survey_share *shares; /* of parts: a node each; NULL: it is no sum */
+};
+
+/* What a node's parts have answered: its counters begin anew with its process. */
+struct survey_share {
+    size_t parts;
+    struct survey_answers answers;
 };
 
 #define SURVEY_NEVER INT64_MAX
+
+/* ms; what is later than this, or longer, is no time that a server could mean. */
+#define SURVEY_TIME_MAX 1000000000000000
 
 struct survey {
     const struct settings *settings;
@@ -107,7 +118,7 @@ struct survey {
     struct survey_filter *filter;
     size_t nfilters;
     struct failure trouble; /* EXIT_DONE: none */
-    int64_t took;           /* ms, the last look */
+    int64_t began, took;    /* the last look: ms on interrupt_clock(); ms */
 };
 
 /* Connects to nobody yet. */
@@ -126,6 +137,11 @@ uint64_t survey_sum(const struct survey *v, const char *name);
 
 /* survey_node.c: false, with why, if the node doesn't answer. */
 bool survey_ask_node(struct survey *v, struct survey_node *n);
+
+/* The node is away, for the rest of this look; returns false. The second: since its
+ * connection has failed. */
+bool survey_away(struct survey *v, struct survey_node *n, const char *why);
+bool survey_lose(struct survey *v, struct survey_node *n);
 
 /* survey_keys.c: finds the filters' keys. */
 void survey_find_keys(struct survey *v);

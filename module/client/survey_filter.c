@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
+#include "text.h"
 
 /* Requests on their way to a node: what they take in the server's buffers is small. */
 #define WINDOW 256
@@ -33,6 +35,12 @@ static uint64_t number(const redisReply *r, const char *name) {
     return good ? (uint64_t)value->integer : 0;
 }
 
+/* Of times, in `unit` ms. */
+static int64_t time_of(const redisReply *r, const char *name, uint64_t unit) {
+    uint64_t n = number(r, name), most = SURVEY_TIME_MAX / unit;
+    return (int64_t)(n < most ? n : most);
+}
+
 /* Text in RESP2. */
 static double rate(const redisReply *r, const char *name) {
     const redisReply *value = field(r, name);
@@ -45,6 +53,7 @@ static double rate(const redisReply *r, const char *name) {
 static void text(const redisReply *r, const char *name, char *out, size_t room) {
     const redisReply *value = field(r, name);
     snprintf(out, room, "%s", value && value->str ? value->str : "");
+    text_tame(out, false);
 }
 
 /* Which of these names; `other` if none of them. */
@@ -69,10 +78,11 @@ static void read_standing(const redisReply *r, struct survey_filter *out) {
         if (n + strlen(name) + 2 >= sizeof(out->doubt)) break;
         n += (size_t)sprintf(out->doubt + n, "%s%s", n ? "," : "", name);
     }
+    text_tame(out->doubt, false);
     bool leased = !is_nil(field(r, "Lease until ms"));
-    out->lease_left = leased ? (int64_t)number(r, "Lease until ms") : SURVEY_NEVER;
+    out->lease_left = leased ? time_of(r, "Lease until ms", 1) : SURVEY_NEVER;
     if (leased && out->node) out->lease_left -= out->node->clock;
-    out->vouched_at = (int64_t)number(r, "Vouched for at ms");
+    out->vouched_at = time_of(r, "Vouched for at ms", 1);
 }
 
 static void read_bits(const redisReply *r, struct survey_filter *out) {
@@ -94,9 +104,9 @@ static void read_bits(const redisReply *r, struct survey_filter *out) {
 static void read_rebuild(const redisReply *r, struct survey_filter *out) {
     out->rebuilding = !is_nil(r);
     if (!out->rebuilding) return;
-    out->rebuild_age = (int64_t)number(r, "Seconds since START");
+    out->rebuild_age = time_of(r, "Seconds since START", 1000);
     bool fed = !is_nil(field(r, "Seconds since LOAD"));
-    out->rebuild_idle = fed ? (int64_t)number(r, "Seconds since LOAD") : SURVEY_NEVER;
+    out->rebuild_idle = fed ? time_of(r, "Seconds since LOAD", 1000) : SURVEY_NEVER;
     out->rebuild_received = number(r, "Received");
     out->interrupted = number(r, "Interrupted") != 0;
     out->rebuild_capacity = number(r, "Capacity");
@@ -133,11 +143,13 @@ static bool is_named(const struct survey *v) {
     return v->settings->noperands > 0;
 }
 
-static void note(struct survey *v, const struct survey_node *n, const char *key,
+static void note(struct survey *v, const struct survey_node *n, const struct survey_key *k,
                  const char *words) {
-    if (v->trouble.code == EXIT_DONE)
-        fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", key, n->name,
-             words);
+    if (v->trouble.code != EXIT_DONE) return;
+    char *name = text_shown(k->text, k->length);
+    fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", name, n->name,
+         words);
+    free(name);
 }
 
 /* Of those that were not named, it went between SCAN and this. */
@@ -160,43 +172,40 @@ static void take(struct survey *v, struct survey_node *n, const struct survey_ke
         if (strstr(r->str, "not found"))
             take_missing(v, n, k);
         else
-            note(v, n, k->text, r->str);
+            note(v, n, k, r->str);
         return;
     }
     struct survey_filter *f = survey_add_filter(v, k);
     f->node = n;
     if (survey_read_filter(r, f)) return;
-    note(v, n, k->text, "the reply has no State: this is no Bulwark, or one before 1.0");
+    note(v, n, k, "the reply has no State: this is no Bulwark, or one before 1.0");
     free(f->key.text);
     v->nfilters--;
 }
 
-/* A key that is on its way to another node: asked for again, alone. */
-static void follow(struct survey *v, struct survey_node *n, const struct survey_key *k) {
+/* A key that is on its way to another node: asked for again, alone. False: nobody answers,
+ * and nobody would for the next. */
+static bool follow(struct survey *v, struct survey_node *n, const struct survey_key *k) {
     const char *words[] = {"BF.INFO", k->text, "FULL"};
-    const struct question q = {.n = 3, .words = words, .key = k->text};
+    const size_t lengths[] = {7, k->length, 4};
+    const struct question q = {.n = 3, .words = words, .lengths = lengths, .key = k->text};
     struct failure f;
     n->lost_keys = true;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
-    if (r)
+    bool answered = r != NULL;
+    if (answered)
         take(v, n, k, r);
     else if (v->trouble.code == EXIT_DONE)
         v->trouble = f;
     freeReplyObject(r);
+    return answered;
 }
 
 static bool is_redirected(const redisReply *r, const struct survey_node *n) {
     struct address to;
-    return r->type == REDIS_REPLY_ERROR &&
-           nodes_redirection(r, n->node, &to) != REDIRECT_NONE;
-}
-
-static void lose(struct survey *v, struct survey_node *n) {
-    n->up = false;
-    snprintf(n->why, sizeof(n->why), "the server at %s is gone: %.128s", n->name,
-             n->node->c->errstr);
-    nodes_drop(n->node);
-    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_SERVER, "%s", n->why);
+    if (r->type != REDIS_REPLY_ERROR) return false;
+    enum redirection where = nodes_redirection(r, n->node, &to);
+    return where == REDIRECT_MOVED || where == REDIRECT_ASK;
 }
 
 /* Keys from ... to - 1. Those that are elsewhere wait until all replies are in: then the
@@ -208,9 +217,10 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
         const size_t lengths[] = {7, n->keys[i].length, 4};
         redisAppendCommandArgv(n->node->c, 3, words, lengths);
     }
+    int64_t until = interrupt_clock() + v->settings->timeout;
     for (size_t i = from; i < to; i++) {
-        redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return lose(v, n), false;
+        redisReply *r = reply_take(n->node->c, until);
+        if (!r) return survey_lose(v, n);
         if (is_redirected(r, n))
             elsewhere[nelsewhere++] = i;
         else
@@ -218,7 +228,7 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
         freeReplyObject(r);
     }
     for (size_t i = 0; i < nelsewhere; i++)
-        follow(v, n, &n->keys[elsewhere[i]]);
+        if (!follow(v, n, &n->keys[elsewhere[i]])) return false;
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
 
 #define AGAIN_MS       60000  /* when nothing seems to have changed */
@@ -97,14 +98,10 @@ static bool take_step(struct walk *w, const redisReply *r) {
 static bool step(struct walk *w) {
     const char *words[] = {"SCAN",  w->cursor,      "TYPE",  w->type,
                            "COUNT", KEYS_IN_A_STEP, "MATCH", w->pattern};
-    struct failure f;
-    redisReply *r = nodes_ask_node(w->n->node, &f, w->pattern ? 8 : 6, words);
-    if (!r) {
-        w->n->up = false;
-        snprintf(w->n->why, sizeof(w->n->why), "%.500s", f.text);
-        if (w->v->trouble.code == EXIT_DONE) w->v->trouble = f;
-        return false;
-    }
+    redisContext *c = w->n->node->c;
+    redisAppendCommandArgv(c, w->pattern ? 8 : 6, words, NULL);
+    redisReply *r = reply_take(c, interrupt_clock() + w->v->settings->timeout);
+    if (!r) return survey_lose(w->v, w->n);
     bool good = take_step(w, r);
     freeReplyObject(r);
     return good;
@@ -146,12 +143,20 @@ static void pattern_of_parts(const char *name, char *out, size_t room) {
     snprintf(out + n, room - n, ":{*}");
 }
 
-static bool is_there(struct survey *v, const char *name) {
+/* A node that doesn't answer has it, for all we know, and isn't asked for the next. */
+static bool is_there(struct survey *v, struct survey_node *n, const char *name) {
     const char *words[] = {"BF.INFO", name, "ITEMS"};
     const struct question q = {.n = 3, .words = words, .key = name};
     struct failure f;
+    struct address to;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
-    bool missing = r && r->type == REDIS_REPLY_ERROR && strstr(r->str, "not found");
+    bool refuses = r && r->type == REDIS_REPLY_ERROR;
+    bool missing = refuses && strstr(r->str, "not found");
+    if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)
+        fail(&f, EXIT_SERVER, "the server at %s says: %s", n->name, r->str);
+    else if (r)
+        f.code = EXIT_DONE;
+    if (f.code != EXIT_DONE) survey_away(v, n, f.text);
     freeReplyObject(r);
     return !missing;
 }
@@ -181,7 +186,7 @@ static void find_named(struct survey *v, const char *operand) {
     bool parts = length > tail && strcmp(operand + length - tail, ":{*}") == 0;
     char *name = fail_strndup(operand, parts ? length - tail : length);
     struct survey_node *n = owner(v, name);
-    bool there = !parts && n && (!n->up || is_there(v, name));
+    bool there = !parts && n && (!n->up || is_there(v, n, name));
     if (there || !find_parts(v, name)) {
         if (n) add_key(n, operand, length);
     }

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* survey_node.c - what a node says of itself: INFO server, memory, replication and bf, and
- * TIME, in one round trip. A user who may not ask for some of them does without. */
+/* survey_node.c - what a node says of itself: some sections of INFO, and TIME, in one round
+ * trip. A user who may not ask for some of them does without. What is
+ * kept as text may go to a terminal. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "interrupt.h"
+#include "reply.h"
 #include "survey.h"
+#include "text.h"
 
-static const char *const questions[] = {"INFO server", "INFO memory", "INFO replication",
-                                        "INFO bf", "TIME"};
+static const char *const questions[] = {"INFO server",      "INFO memory",
+                                        "INFO persistence", "INFO replication",
+                                        "INFO bf",          "TIME"};
+/* A module has some fifty. */
+#define NUMBERS_MAX 256
+
 #define QUESTIONS (sizeof(questions) / sizeof(*questions))
 
 /* Takes the value of a line "name:value"; false if it has none of that name, or a longer
@@ -21,6 +29,7 @@ static bool take(const char *line, size_t length, const char *name, char *out,
     if (rest >= room) return false;
     memcpy(out, line + skip + 1, rest);
     out[rest] = '\0';
+    text_tame(out, false);
     return true;
 }
 
@@ -33,10 +42,8 @@ static void take_number(struct survey_node *n, const char *line, size_t length) 
     if (strspn(colon + 1, "0123456789") < digits) return;
     memcpy(number.name, line, name);
     number.value = strtoull(colon + 1, NULL, 10);
-    struct survey_number *more = fail_alloc((n->nnumbers + 1) * sizeof(*more));
-    if (n->nnumbers) memcpy(more, n->numbers, n->nnumbers * sizeof(*more));
-    free(n->numbers);
-    n->numbers = more;
+    if (n->nnumbers >= NUMBERS_MAX) return;
+    if (!n->numbers) n->numbers = fail_alloc(NUMBERS_MAX * sizeof(number));
     n->numbers[n->nnumbers++] = number;
 }
 
@@ -64,6 +71,8 @@ static void take_line(struct survey_node *n, const char *line, size_t length) {
         n->memory = strtoull(number, NULL, 10);
     if (take(line, length, "maxmemory", number, sizeof(number)))
         n->memory_limit = strtoull(number, NULL, 10);
+    if (take(line, length, "loading", number, sizeof(number)))
+        n->loading = strcmp(number, "0") != 0;
     take_number(n, line, length);
 }
 
@@ -78,7 +87,8 @@ static void take_info(struct survey_node *n, const redisReply *r) {
 
 static void take_time(struct survey_node *n, const redisReply *r) {
     if (r->elements != 2 || !r->element[0]->str || !r->element[1]->str) return;
-    n->clock = atoll(r->element[0]->str) * 1000 + atoll(r->element[1]->str) / 1000;
+    long long s = atoll(r->element[0]->str), us = atoll(r->element[1]->str);
+    if (s > 0 && s < SURVEY_TIME_MAX / 1000) n->clock = s * 1000 + us / 1000;
 }
 
 static void forget(struct survey_node *n) {
@@ -88,6 +98,7 @@ static void forget(struct survey_node *n) {
     free(n->numbers);
     n->numbers = NULL;
     n->nnumbers = 0;
+    n->loading = false;
     n->memory = n->memory_limit = 0;
     n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
         '\0';
@@ -103,42 +114,49 @@ static void settle(struct survey *v, struct survey_node *n) {
          n->name);
 }
 
-static bool gone(struct survey_node *n) {
-    snprintf(n->why, sizeof(n->why), "the server at %s is gone: %.128s", n->name,
-             n->node->c->errstr);
-    nodes_drop(n->node);
-    return false;
+static void be_away(struct survey *v, struct survey_node *n, const char *does) {
+    struct failure f;
+    fail(&f, EXIT_SERVER, "the server at %s is %s", n->name, does);
+    survey_away(v, n, f.text);
 }
 
+/* False: the connection has failed. */
 static bool read_answers(struct survey *v, struct survey_node *n) {
+    int64_t until = interrupt_clock() + v->settings->timeout;
     for (size_t i = 0; i < QUESTIONS; i++) {
-        redisReply *r;
-        if (redisGetReply(n->node->c, (void **)&r) != REDIS_OK) return gone(n);
-        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "LOADING ", 8) == 0) {
-            snprintf(n->why, sizeof(n->why), "the server at %s is loading its data",
-                     n->name);
-            n->up = false;
-        }
-        if (r->type == REDIS_REPLY_ARRAY)
+        redisReply *r = reply_take(n->node->c, until);
+        if (!r) return false;
+        /* Other errors are of this user's rights. */
+        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "BUSY ", 5) == 0)
+            be_away(v, n, "busy with a script");
+        else if (r->type == REDIS_REPLY_ERROR)
+            n->loading |= strncmp(r->str, "LOADING ", 8) == 0;
+        else if (r->type == REDIS_REPLY_ARRAY)
             take_time(n, r);
-        else if (r->type != REDIS_REPLY_ERROR)
+        else
             take_info(n, r);
         freeReplyObject(r);
     }
+    if (n->loading) be_away(v, n, "loading its data");
     if (n->up) settle(v, n);
-    return n->up;
+    return true;
 }
 
+/* What the server has closed since the last look, since it was idle or restarted, is opened
+ * again. */
 bool survey_ask_node(struct survey *v, struct survey_node *n) {
-    struct failure f;
-    forget(n);
-    n->up = nodes_connect(v->nodes, n->node, &f);
-    if (!n->up) {
-        snprintf(n->why, sizeof(n->why), "%.500s", f.text);
-        return false;
+    for (;;) {
+        struct failure f;
+        bool kept = n->node->c && n->node->c == n->kept;
+        forget(n);
+        n->up = nodes_connect(v->nodes, n->node, &f);
+        if (!n->up) return survey_away(v, n, f.text);
+        for (size_t i = 0; i < QUESTIONS; i++)
+            redisAppendCommand(n->node->c, questions[i]);
+        if (read_answers(v, n)) break;
+        if (!kept || nodes_is_silent(n->node)) return survey_lose(v, n);
+        nodes_drop(n->node);
     }
-    for (size_t i = 0; i < QUESTIONS; i++)
-        redisAppendCommand(n->node->c, questions[i]);
-    n->up = read_answers(v, n) && n->node->c;
+    n->kept = n->node->c;
     return n->up;
 }

@@ -111,6 +111,14 @@ static void add_answers(struct survey_answers *sum, const struct survey_answers 
         sum->unknown[i] += part->unknown[i];
 }
 
+static void add_share(const struct survey *v, struct survey_filter *sum,
+                      const struct survey_filter *part) {
+    if (!part->node) return;
+    struct survey_share *share = &sum->shares[part->node - v->node];
+    share->parts++;
+    add_answers(&share->answers, &part->answers);
+}
+
 static void add_part(struct survey_filter *sum, const struct survey_filter *part) {
     add_standing(sum, part);
     add_bits(sum, part);
@@ -162,6 +170,22 @@ static void drop_repeats(struct survey *v) {
     v->nfilters = kept;
 }
 
+/* Some parts of one filter as their sum; they are no more. */
+static struct survey_filter join(const struct survey *v, struct survey_filter *parts,
+                                 size_t n) {
+    bool whole = is_whole(parts, n);
+    struct survey_filter sum = parts[0];
+    sum.shares = fail_alloc(v->nnodes * sizeof(*sum.shares));
+    add_share(v, &sum, &parts[0]);
+    for (size_t i = 1; i < n; i++) {
+        add_part(&sum, &parts[i]);
+        add_share(v, &sum, &parts[i]);
+        free(parts[i].key.text);
+    }
+    finish(&sum, whole);
+    return sum;
+}
+
 void survey_join_parts(struct survey *v) {
     if (v->nfilters == 0) return;
     qsort(v->filter, v->nfilters, sizeof(*v->filter), by_name);
@@ -172,14 +196,7 @@ void survey_join_parts(struct survey *v) {
         for (next = i + 1;
              next < v->nfilters && are_parts(&v->filter[i], &v->filter[next]);)
             next++;
-        bool whole = next - i > 1 && is_whole(&v->filter[i], next - i);
-        struct survey_filter sum = v->filter[i];
-        for (size_t part = i + 1; part < next; part++) {
-            add_part(&sum, &v->filter[part]);
-            free(v->filter[part].key.text);
-        }
-        if (next - i > 1) finish(&sum, whole);
-        v->filter[kept++] = sum;
+        v->filter[kept++] = next - i > 1 ? join(v, &v->filter[i], next - i) : v->filter[i];
     }
     v->nfilters = kept;
 }

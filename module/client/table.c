@@ -12,6 +12,9 @@
 
 #define COLUMNS_MAX 24
 
+/* The first column keeps at least that, so that its cells can be told apart. */
+#define FIRST_WIDTH 16
+
 /* The first row is the heading. A note is a row with one cell. */
 struct table {
     size_t columns, cells;
@@ -67,8 +70,18 @@ void table_note(struct table *t, const char *format, ...) {
     put(t, note);
 }
 
+/* The first column gives way to the others. */
+static void shrink(struct table *t, size_t width) {
+    size_t all = 0, *first = &t->width[0];
+    for (size_t i = 0; i < t->columns; i++)
+        if (t->width[i] > 0) all += t->width[i] + 2;
+    size_t over = all > width + 2 ? all - width - 2 : 0;
+    if (*first > FIRST_WIDTH)
+        *first = *first > FIRST_WIDTH + over ? *first - over : FIRST_WIDTH;
+}
+
 /* Of its cells but the heading, the widest; then the heading counts, too. */
-static void measure(struct table *t) {
+static void measure(struct table *t, size_t most) {
     size_t column = t->columns;
     for (size_t i = t->columns; i < t->cells; i++) {
         if (t->cell[i][0] == NOTE) continue;
@@ -79,6 +92,7 @@ static void measure(struct table *t) {
         size_t width = text_width(t->cell[i]);
         if (t->width[i] > 0 && t->width[i] < width) t->width[i] = width;
     }
+    if (most) shrink(t, most);
 }
 
 static void pad(FILE *out, size_t n) {
@@ -87,11 +101,16 @@ static void pad(FILE *out, size_t n) {
 }
 
 static void print_cell(const struct table *t, FILE *out, size_t column, const char *text) {
-    size_t width = t->width[column], gap = width - text_width(text);
+    size_t width = t->width[column], own = text_width(text);
     if (width == 0) return;
-    if (t->sides[column] == 'r') pad(out, gap);
-    fputs(text, out);
-    if (t->sides[column] == 'l') pad(out, gap);
+    if (own > width) {
+        fprintf(out, "%.*s\u2026", (int)text_cut(text, width - 1), text);
+        own = width;
+    } else if (t->sides[column] == 'l') {
+        fputs(text, out);
+    }
+    pad(out, width - own);
+    if (t->sides[column] == 'r') fputs(text, out);
     pad(out, 2);
 }
 
@@ -115,7 +134,7 @@ static size_t print_row(const struct table *t, FILE *out, size_t at) {
 }
 
 void table_print(struct table *t, FILE *out, size_t width) {
-    measure(t);
+    measure(t, width);
     for (size_t at = 0; at < t->cells;) {
         char *line = NULL;
         size_t room;

@@ -22,7 +22,8 @@ void table_cell(struct table *t, const char *format, ...)
 void table_note(struct table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Lines are cut to the width; 0: not cut. */
+/* Lines are cut to the width, but first the cells of the first column, as far as that is of
+ * use; 0: not cut. */
 void table_print(struct table *t, FILE *out, size_t width);
 
 #endif

@@ -2,7 +2,6 @@
 /* text.c - see text.h. */
 #include "text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +59,17 @@ char *text_shown(const char *bytes, size_t length) {
     return text;
 }
 
+void text_tame(char *text, bool lines) {
+    unsigned char *at = (unsigned char *)text;
+    for (size_t left = strlen(text), n; left > 0; at += n, left -= n) {
+        uint32_t point = 0;
+        n = text_utf8(at, left, &point);
+        bool kept = n && (is_plain(point) || (lines && (point == '\n' || point == '\t')));
+        if (!n) n = 1;
+        if (!kept) memset(at, '?', n);
+    }
+}
+
 size_t text_width(const char *text) {
     size_t width = 0;
     for (; *text; text++)
@@ -74,4 +84,21 @@ size_t text_cut(const char *text, size_t width) {
         n++;
     }
     return n;
+}
+
+#define INDENT 4
+
+void text_wrap(FILE *out, const char *text, size_t width) {
+    bool first = true;
+    while (*text) {
+        size_t room = first || width <= INDENT ? width : width - INDENT;
+        size_t n = width ? text_cut(text, room) : strlen(text), end = n;
+        while (text[n] && end > 0 && text[end] != ' ')
+            end--;
+        if (end == 0) end = n;
+        fprintf(out, "%*s%.*s\n", first || width <= INDENT ? 0 : INDENT, "", (int)end,
+                text);
+        text += end + strspn(text + end, " ");
+        first = false;
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef CLIENT_TEXT_H
 #define CLIENT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,8 +19,16 @@ void text_show(FILE *out, const char *bytes, size_t length);
 /* The same as a new string. */
 char *text_shown(const char *bytes, size_t length);
 
+/* In place: each byte of what is not plain becomes '?'; newlines and tabs stay if `lines`.
+ * For texts of servers, of which nothing is made but something to read. */
+void text_tame(char *text, bool lines);
+
 /* Places on a line that a text of text_show()'s takes: one a code point. */
 size_t text_width(const char *text);
+
+/* A paragraph in lines of that many places, which break between words, if they can, and are
+ * indented from the second on; 0: one line. */
+void text_wrap(FILE *out, const char *text, size_t width);
 
 /* How many bytes of it take at most so many places. */
 size_t text_cut(const char *text, size_t width);

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "interrupt.h"
 #include "numbers.h"
@@ -14,13 +12,18 @@
 #include "run.h"
 #include "show.h"
 #include "table.h"
+#include "terminal.h"
 #include "text.h"
 #include "watch_json.h"
 
-/* Ctrl-C waits at most that long for a server that hangs. */
+/* A server that hangs must not keep the others from being seen. */
 #define TIMEOUT_MS 3000
 
 /* ---- what is drawn ---- */
+
+static uint64_t whole(double rate) {
+    return rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
+}
 
 static void rate_cell(struct table *t, const struct rates *r, double rate) {
     char number[NUMBERS_TEXT];
@@ -29,13 +32,13 @@ static void rate_cell(struct table *t, const struct rates *r, double rate) {
     else if (rate > 0 && rate < 9.95)
         table_cell(t, "%.1f", rate);
     else
-        table_cell(t, "%s", numbers_show_count(number, (uint64_t)(rate + 0.5)));
+        table_cell(t, "%s", numbers_show_count(number, whole(rate)));
 }
 
 static struct rates sum_of_nodes(struct memory *m, const struct survey *v) {
     struct rates sum = {.known = false};
     for (size_t i = 0; i < v->nnodes; i++) {
-        struct rates r = rates_of_node(m, &v->node[i]);
+        struct rates r = rates_of_node(m, v, &v->node[i]);
         rates_add(&sum, &r);
     }
     return sum;
@@ -73,28 +76,26 @@ static void add_filter(struct table *t, const struct survey_filter *f,
     char text[SHOW_TEXT], number[NUMBERS_TEXT], *name = show_name(f);
     table_cell(t, "%s", name);
     table_cell(t, "%s", show_state(text, f));
-    table_cell(t, "%s", show_causes(text, f));
     rate_cell(t, r, r->absent + r->exists_no);
     rate_cell(t, r, r->maybe + r->exists_maybe);
     rate_cell(t, r, rates_unknown(r));
     rate_cell(t, r, r->adds);
     table_cell(t, "%s", show_share(text, f->full));
     table_cell(t, "%s", show_rate(text, f->estimated));
-    if (f->rebuilding)
-        table_cell(t, "%s, %.0f/s", numbers_show_count(number, f->rebuild_received),
-                   r->loads);
-    else
-        table_cell(t, "%s", "");
+    if (f->rebuilding && r->known)
+        table_note(t, "%s, %s/s", show_rebuild(text, f),
+                   numbers_show_count(number, whole(r->loads)));
+    else if (f->rebuilding)
+        table_note(t, "%s", show_rebuild(text, f));
     free(name);
 }
 
 static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
                          size_t width) {
-    struct table *t =
-        table_new("lllrrrrrrl", "FILTER", "STATE", "UNKNOWN BY", "ABSENT/S", "MAYBE/S",
-                  "UNKNOWN/S", "ADDS/S", "FULL", "ERROR", "REBUILD");
+    struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ABSENT/S", "MAYBE/S",
+                                "UNKNOWN/S", "ADDS/S", "FULL", "ERROR");
     for (size_t i = 0; i < v->nfilters; i++) {
-        struct rates r = rates_of_filter(m, &v->filter[i]);
+        struct rates r = rates_of_filter(m, v, &v->filter[i]);
         add_filter(t, &v->filter[i], &r);
     }
     table_print(t, out, width);
@@ -112,43 +113,52 @@ static void draw(struct memory *m, const struct survey *v, FILE *out, size_t wid
     putc('\n', out);
     draw_filters(m, v, out, width);
     putc('\n', out);
-    show_warnings(v, out);
-    if (v->trouble.code == EXIT_REFUSED) fprintf(out, "%s\n", v->trouble.text);
+    show_warnings(v, out, width);
+    if (v->trouble.code == EXIT_REFUSED) text_wrap(out, v->trouble.text, width);
 }
 
 /* ---- the screen ---- */
 
 static void open_screen(void) {
-    fputs("\033[?1049h\033[?25l", stdout); /* the alternate screen, without a cursor */
+    /* The alternate screen, without a cursor; what is wider is cut. */
+    fputs("\033[?1049h\033[?25l\033[?7l", stdout);
 }
 
 static void close_screen(void) {
-    fputs("\033[?25h\033[?1049l", stdout);
+    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
     fflush(stdout);
 }
 
-/* From the top; each line is cut, and cleared to its end; what is below goes. */
-static void put_on_screen(char *text, const struct winsize *size) {
-    size_t row = 0;
+static size_t count_lines(const char *text) {
+    size_t n = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        n++;
+    return n;
+}
+
+/* From the top; each line is cut, and cleared to its end; what is below goes. The last row
+ * stays empty, or tells how many lines have no room. */
+static void put_on_screen(char *text, size_t columns, size_t rows) {
     fputs("\033[H", stdout);
-    for (char *line = text, *next; *line && row + 1 < size->ws_row; line = next, row++) {
-        next = line + strcspn(line, "\n");
-        if (*next) *next++ = '\0';
-        printf("%.*s\033[K\r\n", (int)text_cut(line, size->ws_col), line);
+    for (size_t row = 1; *text && row < rows; row++) {
+        size_t end = strcspn(text, "\n"), cut = text_cut(text, columns);
+        printf("%.*s\033[K\n", (int)(cut < end ? cut : end), text);
+        text += end + (text[end] == '\n');
     }
+    size_t left = count_lines(text);
+    if (left) printf("... %zu more lines", left);
     fputs("\033[J", stdout);
 }
 
 static void show_on_screen(struct memory *m, const struct survey *v) {
-    struct winsize size = {.ws_row = 24, .ws_col = 80};
-    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     char *text = NULL;
-    size_t length;
+    size_t length, columns = 80, rows = 24;
+    terminal_size(&columns, &rows);
     FILE *out = open_memstream(&text, &length);
     if (!out) abort();
-    draw(m, v, out, size.ws_col);
+    draw(m, v, out, columns);
     fclose(out);
-    put_on_screen(text, &size);
+    put_on_screen(text, columns, rows);
     free(text);
 }
 
@@ -192,7 +202,8 @@ bool run_watch(const struct settings *given, struct failure *f) {
     struct survey *v = survey_open(&s, f);
     if (!v) return false;
     survey_look(v);
-    bool good = !is_hopeless(v), screen = good && !s.json && isatty(STDOUT_FILENO);
+    size_t columns, rows;
+    bool good = !is_hopeless(v), screen = good && !s.json && terminal_size(&columns, &rows);
     if (!good) *f = v->trouble;
     if (screen) open_screen();
     struct memory *m = rates_new();

@@ -27,8 +27,9 @@ static void show_rates(const struct rates *r, bool of_filter, FILE *out) {
     json_close(out);
 }
 
-static void show_node(struct memory *m, const struct survey_node *n, FILE *out) {
-    struct rates r = rates_of_node(m, n);
+static void show_node(struct memory *m, const struct survey *v, const struct survey_node *n,
+                      FILE *out) {
+    struct rates r = rates_of_node(m, v, n);
     json_open(out, NULL);
     json_text(out, "node", n->name);
     json_bool(out, "up", n->up);
@@ -38,8 +39,9 @@ static void show_node(struct memory *m, const struct survey_node *n, FILE *out) 
     json_close(out);
 }
 
-static void show_filter(struct memory *m, const struct survey_filter *f, FILE *out) {
-    struct rates r = rates_of_filter(m, f);
+static void show_filter(struct memory *m, const struct survey *v,
+                        const struct survey_filter *f, FILE *out) {
+    struct rates r = rates_of_filter(m, v, f);
     json_open(out, NULL);
     show_json_filter(f, out);
     show_rates(&r, true, out);
@@ -49,13 +51,14 @@ static void show_filter(struct memory *m, const struct survey_filter *f, FILE *o
 void watch_json(struct memory *m, const struct survey *v, FILE *out) {
     json_open(out, NULL);
     json_count(out, "time", (uint64_t)time(NULL));
+    json_rate(out, "seconds", rates_seconds(m, v));
     json_open_list(out, "nodes");
     for (size_t i = 0; i < v->nnodes; i++)
-        show_node(m, &v->node[i], out);
+        show_node(m, v, &v->node[i], out);
     json_close_list(out);
     json_open_list(out, "filters");
     for (size_t i = 0; i < v->nfilters; i++)
-        show_filter(m, &v->filter[i], out);
+        show_filter(m, v, &v->filter[i], out);
     json_close_list(out);
     json_close(out);
     json_end_line(out);
