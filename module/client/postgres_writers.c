@@ -36,8 +36,8 @@ static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct fa
 bool postgres_mark(struct source *s, struct failure *f) {
     struct postgres *p = (struct postgres *)s;
     bool marked;
-    do
-        marked = ask_id(p, take_id, &p->mark, f);
+    do /* the rest of a pass before this one is left unread */
+        marked = (!p->copying || postgres_connect(p, f)) && ask_id(p, take_id, &p->mark, f);
     while (!marked && postgres_again(p, f));
     p->give_up = 0;
     return marked;
