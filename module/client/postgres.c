@@ -83,8 +83,6 @@ static char *copy_statement(struct postgres *p, struct failure *f) {
 
 /* Without a sort a chunk takes its rows from the index, and costs what it gives. */
 static bool start_once(struct postgres *p, struct failure *f) {
-    if (p->copying && !postgres_connect(p, f))
-        return false; /* leaves another pass unread */
     if (!postgres_begin_reading(p, p->by_key ? "SET LOCAL enable_sort = off" : "", f))
         return false;
     char *sql = copy_statement(p, f);

@@ -33,13 +33,11 @@ static bool ask_id(struct postgres *p, const char *sql, uint64_t *out, struct fa
     return value != NULL;
 }
 
-/* The rows of a pass that was given up may still be coming: nothing can be asked then. */
 bool postgres_mark(struct source *s, struct failure *f) {
     struct postgres *p = (struct postgres *)s;
     bool marked;
-    if (p->copying && !postgres_connect(p, f) && !postgres_again(p, f)) return false;
-    do
-        marked = ask_id(p, take_id, &p->mark, f);
+    do /* the rest of a pass before this one is left unread */
+        marked = (!p->copying || postgres_connect(p, f)) && ask_id(p, take_id, &p->mark, f);
     while (!marked && postgres_again(p, f));
     p->give_up = 0;
     return marked;

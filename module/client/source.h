@@ -49,9 +49,9 @@ struct source_kind {
     int (*fd)(const struct source *s);
     bool (*begin)(struct source *s, struct failure *f);
     void (*close)(struct source *s);
-    /* For databases, after START: *waits is set to a sentence while transactions are under
-     * way that may have begun before `mark` was taken; empty when there are none. NULL: it
-     * has no transactions. */
+    /* For databases, after START and before begin(): *waits is set to a sentence while
+     * transactions are under way that may have begun before `mark` was taken; empty when
+     * there are none. NULL: it has no transactions. */
     bool (*mark)(struct source *s, struct failure *f);
     bool (*settled)(struct source *s, char *waits, size_t room, struct failure *f);
 };

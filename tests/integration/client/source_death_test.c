@@ -12,13 +12,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Their values are so long that the fourth thousand doesn't fit between the server and a
- * program that reads no more. */
+/* Chunks of 1000 and 4000, of values so long that three batches end in the second, and that
+ * what is left of it doesn't fit between PostgreSQL and a program that reads no more. */
 #define ROWS  "5000"
 #define VALUE "n || repeat('x', 500)"
 
-static struct database *new_database(void) {
-    struct database *d = database_start();
+static struct database *with_rows(struct database *d) {
     database_run(d, "CREATE TABLE t (id text PRIMARY KEY, again text);"
                     "INSERT INTO t SELECT " VALUE ", " VALUE
                     " FROM generate_series(1, " ROWS ") AS n");
@@ -33,18 +32,19 @@ static const char *sessions(int session, const char *which) {
                         which);
 }
 
-/* A fill that is in the middle of a COPY, since it waits for its server, and PostgreSQL for
- * it. */
+/* A fill that is in the middle of a COPY, the second of a table: it waits for its server,
+ * which hangs, and PostgreSQL for it. */
 static struct program *fill_in_the_middle(struct server *s, struct database *d,
                                           const char *how, const char *what) {
-    redisContext *c = client(s);
-    make_old(c);
-    struct program *p = fill_start(s, "--pg", d->conninfo, how, what, "--batch", "1",
-                                   "--window", "1", "--binary");
-    WAIT_UNTIL(received(c, "k") > 1200);
+    int writer = database_connect(d);
+    make_old(client(s));
+    database_say(writer, "BEGIN; SELECT txid_current()");
+    struct program *p =
+        fill_start(s, "--pg", d->conninfo, how, what, "--window", "3", "--binary");
+    WAIT_UNTIL(strstr(program_errors(p), "waiting for a transaction"));
     server_pause(s);
-    int look = database_connect(d);
-    WAIT_UNTIL(*sessions(look, "wait_event = 'ClientWrite'"));
+    database_say(writer, "COMMIT");
+    WAIT_UNTIL(*sessions(writer, "wait_event = 'ClientWrite'"));
     return p;
 }
 
@@ -82,7 +82,7 @@ static void (*const deaths[])(struct database *) = {kill_server, terminate_sessi
 
 TEST(a_table_in_chunks_is_taken_up_where_the_database_died) {
     struct server *s = server_start();
-    struct database *d = new_database();
+    struct database *d = with_rows(database_start());
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         test_case("death %zu", i);
         struct program *p = fill_in_the_middle(s, d, "--table", "t");
@@ -98,7 +98,7 @@ TEST(a_table_in_chunks_is_taken_up_where_the_database_died) {
 
 TEST(a_single_copy_whose_database_dies_ends_the_fill) {
     struct server *s = server_start();
-    struct database *d = new_database();
+    struct database *d = with_rows(database_start());
     redisContext *c = client(s);
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         test_case("death %zu", i);
@@ -116,11 +116,11 @@ TEST(a_single_copy_whose_database_dies_ends_the_fill) {
 
 TEST(a_database_that_stays_away_ends_the_fill_after_a_while) {
     struct server *s = server_start();
-    struct database *d = new_database();
+    struct database *d = with_rows(database_start());
     redisContext *c = client(s);
     make_old(c);
     struct program *p = fill_start(s, "--pg", d->conninfo, "--table", "t", "--batch", "1",
-                                   "--window", "1", "--timeout", "1s");
+                                   "--window", "1", "--timeout", "2s");
     WAIT_UNTIL(received(c, "k") > 1200);
     database_kill(d);
     CHECK_INT(program_wait(p), EXIT_SOURCE);
@@ -138,12 +138,12 @@ TEST(a_lock_on_the_table_is_waited_for) {
     database_run(d, "CREATE TABLE t (id int PRIMARY KEY);"
                     "INSERT INTO t SELECT generate_series(1, 100000)");
     struct program *p = fill_start(s, "--pg", d->conninfo, "--table", "t", "--batch", "1",
-                                   "--timeout", "500ms");
+                                   "--timeout", "2s");
     WAIT_UNTIL(received(c, "k") > 100);
     int locker = database_connect(d);
     database_say(locker, "BEGIN; LOCK TABLE t");
     WAIT_UNTIL(*sessions(locker, "wait_event_type = 'Lock'"));
-    usleep(1000000);
+    usleep(2500000);
     database_say(locker, "COMMIT");
     CHECK_INT(program_wait(p), EXIT_DONE);
     check_holds(c, "k", 1, 100001);
@@ -151,7 +151,7 @@ TEST(a_lock_on_the_table_is_waited_for) {
 
 TEST(a_table_that_takes_the_place_of_the_one_that_is_read_is_refused) {
     struct server *s = server_start();
-    struct database *d = new_database();
+    struct database *d = with_rows(database_shared());
     redisContext *c = client(s);
     database_run(d, "CREATE TABLE u (id text PRIMARY KEY); INSERT INTO u VALUES ('z')");
     struct program *p =
@@ -161,6 +161,27 @@ TEST(a_table_that_takes_the_place_of_the_one_that_is_read_is_refused) {
     CHECK_INT(program_wait(p), EXIT_SOURCE);
     CHECK(strstr(program_errors(p), "another table became t while it was read"));
     CHECK(!is_rebuilding(c, "k"));
+}
+
+/* The server has lost the rebuild; the rest of the pass is left unread. */
+TEST(a_rebuild_that_is_lost_begins_again_with_the_first_row) {
+    static const char *const sources[][2] = {{"--table", "t"},
+                                             {"--query", "SELECT again FROM t"}};
+    struct server *s = server_start();
+    struct database *d = with_rows(database_shared());
+    redisContext *c = client(s);
+    for (int i = 0; i < 2; i++) {
+        test_case("%s", sources[i][0]);
+        struct program *p = fill_in_the_middle(s, d, sources[i][0], sources[i][1]);
+        post(c, "BF.LOADING", "k");
+        server_resume(s);
+        expect_next(c, "OK");
+        CHECK_INT(program_wait(p), EXIT_DONE);
+        CHECK(strstr(program_errors(p), "begins again (1 of 1 keys)"));
+        CHECK(!strstr(program_errors(p), "PostgreSQL"));
+        check_all_rows(c);
+        call(c, "DEL", "k");
+    }
 }
 
 /* ---- signals ---- */
