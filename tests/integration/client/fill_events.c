@@ -150,21 +150,13 @@ static pid_t find_backend(struct world *w) {
 
 /* The database takes that for a crash, ends all sessions, and recovers. */
 static void kill_backend(struct world *w) {
-    pid_t pid = find_backend(w);
-    w->witness = pid ? database_try_to_connect(w->database) : -1;
-    if (pid) kill(pid, SIGKILL);
+    w->backend = find_backend(w);
+    if (w->backend) kill(w->backend, SIGKILL);
 }
 
-static bool has_ended(int session) {
-    char *said = session < 0 ? NULL : database_try(session, "SELECT 1");
-    free(said);
-    return !said;
-}
-
-/* It takes connections until it has noticed. */
+/* Until its death is noticed, the database takes connections that are to end. */
 static void wait_for_recovery(struct world *w) {
-    WAIT_UNTIL(has_ended(w->witness));
-    if (w->witness >= 0) close(w->witness);
+    WAIT_UNTIL(!w->backend || kill(w->backend, 0) != 0);
     database_start_again(w->database);
 }
 

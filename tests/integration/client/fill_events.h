@@ -48,8 +48,7 @@ struct world {
     struct program *program, *second; /* second: NULL, or another fill at the same time */
     enum source source;
     const char *file; /* for BY_FILE */
-    pid_t backend;    /* a process of the database that hangs; 0: none */
-    int witness;      /* a session that a crash of the database ends; -1: none */
+    pid_t backend;    /* a process of the database that hangs, or is killed; 0: none */
 
     const struct event *event;
     int when;            /* in which phase it happens */
