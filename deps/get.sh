@@ -12,7 +12,9 @@
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh promtool      build/deps/promtool/promtool: looks at metrics and alert rules
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
+#   deps/get.sh openssl-tool  build/deps/openssl-tool/openssl: makes certificates
 #   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
+#   deps/get.sh nspawn        build/deps/nspawn/systemd-nspawn: starts a root below
 #   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
 #   deps/get.sh redis-py-6.1 | redis-py-6.4 | valkey-py-6.1
@@ -461,6 +463,33 @@ make_debootstrap() {
     said="debootstrap: $program"
 }
 
+make_openssl_tool() {
+    settings=
+    if ! program=$(command -v openssl); then
+        unpack_tools 'libssl|openssl' openssl
+        program=$root/usr/bin/openssl
+        settings="$settings; OPENSSL_CONF=$root/etc/ssl/openssl.cnf; export OPENSSL_CONF"
+    fi
+    script "$new/openssl" <<-END
+	$settings
+	exec $program "\$@"
+	END
+    said="openssl-tool: $program"
+}
+
+make_nspawn() {
+    settings=
+    if ! program=$(command -v systemd-nspawn); then
+        unpack_tools 'lib[^p]|libp[^e]|systemd-container' systemd-container
+        program=$root/usr/bin/systemd-nspawn
+    fi
+    script "$new/systemd-nspawn" <<-END
+	$settings
+	exec $program "\$@"
+	END
+    said="nspawn: $program"
+}
+
 # make_root SUITE: with the keys and the mirror of our own apt, and how it reaches the network.
 make_root() {
     [ "$(id -u)" = 0 ] || die 3 "only root can make a system's root folder"
@@ -655,6 +684,8 @@ case $#:${1-} in
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
 1:promtool) get "$deps/promtool" make_promtool ;;
 1:postgres) get "$deps/postgres" make_postgres ;;
+1:openssl-tool) get "$deps/$1" make_openssl_tool ;;
+1:nspawn) get "$deps/$1" make_nspawn ;;
 1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
 2:root) get_root "$2" ;;
 1:redis-py) get "$deps/redis-py" make_redis_py ;;

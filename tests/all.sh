@@ -63,7 +63,7 @@ build() {
 
 # What is not to be had is skipped by the stage that wants it.
 fetch() {
-    for what in 'server redis-7.0' postgres clang promtool redis-py arm64 s390x node-redis; do
+    for what in 'server redis-7.0' clang promtool postgres openssl-tool redis-py arm64 s390x node-redis; do
         # shellcheck disable=SC2086
         deps/get.sh $what
     done >"$logs/fetch.log" 2>&1

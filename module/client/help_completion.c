@@ -115,16 +115,22 @@ static void zsh_option(FILE *out, const struct option *o) {
     putc('\'', out);
 }
 
+/* Unless it is told of operands, zsh offers nothing after the first. */
+static void zsh_operands(FILE *out, const struct subcommand *c) {
+    if (c->bit == FOR_HELP) {
+        fputs(" \\\n        '1:subcommand:(", out);
+        write_subcommands(out);
+        fputs(")'", out);
+    } else
+        fputs(" \\\n        '*: :()'", out);
+}
+
 static void zsh_subcommand(FILE *out, const struct subcommand *c) {
     const char *heading;
     fprintf(out, "    %s)\n        _arguments '--help[what it does and takes]'", c->name);
     for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
         zsh_option(out, o);
-    if (c->bit == FOR_HELP) {
-        fputs(" \\\n        '1:subcommand:(", out);
-        write_subcommands(out);
-        fputs(")'", out);
-    }
+    zsh_operands(out, c);
     fputs("\n        ;;\n", out);
 }
 

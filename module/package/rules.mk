@@ -14,6 +14,9 @@ $(installed): $(program_parts)
 	@mkdir -p $(@D)
 	$(link_program) -Wl,-rpath-link,$(fetched)
 
+# Linked with the other, so that root has only to install what somebody else built.
+$(PROGRAM): | $(installed)
+
 install: install-module install-program
 
 install-module: $(MODULE)

@@ -4,13 +4,14 @@
 # own servers, which run as their systemd units have it. Ends with "N passed, N failed".
 #
 # The Debians are folders, by debootstrap; a copy of bookworm with make and gcc builds the
-# packages. There is no systemd in a folder: restrict.sh reads the units, and does what can
-# be done with mounts and capabilities. Takes root, and some four minutes.
+# packages. restrict.sh reads the units, and does what can be done with mounts and
+# capabilities; where a folder's own systemd can be started, that does all of it (boot.sh).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/package
 logs=$PWD/build/package-logs
 passed=0 failed=0 skipped=0 servers=
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 skip() { # fact reason
     skipped=$((skipped + 1))
@@ -70,10 +71,20 @@ build_packages() {
         cp "$root"/src/build/package/bulwark-module_*.deb "$work/bulwark-module.deb"
 }
 
+# As somebody who isn't root.
+a_newcomer() {
+    inside useradd -m anna
+    sources "$root/home/anna/bulwark"
+    cp $here/newcomer.sh "$root/"
+    inside chown -R anna: /home/anna
+    inside setpriv --reuid=anna --regid=anna --init-groups env HOME=/home/anna \
+        /newcomer.sh /home/anna/bulwark $((20000 + $$ % 12000))
+}
+
 lintian_is_content() {
     cp "$work"/*.deb "$root/"
     install_packages lintian || return
-    inside lintian --allow-root --fail-on error,warning --display-info /bulwark.deb /bulwark-module.deb
+    inside lintian --allow-root --fail-on error,warning,info,pedantic --pedantic --display-info /bulwark.deb /bulwark-module.deb
 }
 
 # start PRODUCT [CONFIGURATION]: under its unit, with a socket in place of a port.
@@ -112,6 +123,17 @@ program_works() {
 
 manual_page_is_there() { [ -s "$root/usr/share/man/man1/bulwark.1.gz" ]; }
 
+completes() {
+    cp $here/completion.sh "$root/"
+    inside /completion.sh "$1"
+}
+
+# boots PRODUCT: systemd starts it.
+boots() {
+    cp $here/unit.sh "$root/"
+    $here/boot.sh "$root" /unit.sh "$1"
+}
+
 # By the kernel, which maps no code from there.
 refused() {
     rm -f "$root/var/log/$1/$1-server.log"
@@ -125,7 +147,7 @@ set_module() { # PRODUCT FILE: the line that the manual names
 
 install_into() { make -s install-module DESTDIR="$root" PREFIX="$1"; }
 
-# Nothing that wasn't there before is left, and nothing is missing.
+# No file is left.
 install_and_uninstall() {
     mkdir "$work/empty"
     make -s install DESTDIR="$work/empty" PREFIX=/usr/local && make -s uninstall DESTDIR="$work/empty" PREFIX=/usr/local &&
@@ -142,9 +164,13 @@ in_suite() {
     inside apt-get update >>"$log" 2>&1
     for product; do check "${suite}_has_$product" install_packages "$product-server"; done
     check "the_packages_are_installed_on_$suite" install_packages /bulwark-module.deb /bulwark.deb
+    check "${suite}_has_systemd" install_packages systemd
+    bootable=$($here/boot.sh "$root" /bin/echo yes 2>&1)
     for product; do beside "$suite" "$product"; done
+    check "${suite}_has_shells" install_packages bash-completion zsh fish
+    for shell in bash zsh fish; do check "${shell}_of_${suite}_completes" completes $shell; done
     check "the_packages_are_removed_from_$suite" inside apt-get purge -y bulwark bulwark-module
-    check "removed_packages_leave_nothing_on_$suite" [ -z "$(find "$root/usr" "$root/etc" -path "$root/usr/share/doc" -prune -o -name '*bulwark*' -print)" ]
+    check "removed_packages_leave_nothing_on_$suite" [ -z "$(find "$root/usr" "$root/etc" -name '*bulwark*')" ]
 }
 
 # beside SUITE PRODUCT
@@ -165,7 +191,11 @@ beside() {
     set_module "$2" /usr/local/lib/redis/modules/bulwark.so
     check "${name}_loads_from_usr_local_with_the_drop_in" start "$2"
     stop
-    rm -r "$root/etc/systemd/system/$2-server.service.d"
+    case $bootable in
+    yes) check "${name}_starts_with_the_module_by_systemd_itself" boots "$2" ;;
+    *) skip "${name}_starts_with_the_module_by_systemd_itself" 'no systemd starts in a folder here' ;;
+    esac
+    rm -rf "$root/etc/systemd/system/$2-server.service.d"
     check "${name}_may_not_without_the_drop_in" refused "$2"
     make -s uninstall DESTDIR="$root" PREFIX=/usr/local
 }
@@ -177,6 +207,7 @@ fi
 for suite in bookworm trixie; do
     deps/get.sh root $suite || { skip packages "no Debian $suite to be had"; end; }
 done
+deps/get.sh nspawn
 unshare --mount --pid --fork true || { skip packages 'no namespaces here'; end; }
 
 mkdir -p "$logs"
@@ -187,6 +218,7 @@ trap 'exit 1' HUP INT TERM
 
 log=$logs/build.log
 check a_fresh_debian_12_builds_the_packages build_packages
+check anybody_can_do_what_the_readme_says_on_a_fresh_debian_12 a_newcomer
 check lintian_has_nothing_to_say lintian_is_content
 check what_was_installed_can_be_uninstalled install_and_uninstall
 in_suite bookworm redis

@@ -11,6 +11,7 @@
 #include "states.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -165,6 +166,26 @@ TEST(an_item_has_64_kib_at_most) {
         expectf(c, "maybe", "BF.CHECK k %b", bytes + 2, (size_t)ITEM_MAX + 1);
         bytes[2 + ITEM_MAX] = 'x';
     }
+}
+
+static int unread(const struct program *p) {
+    int bytes = 0;
+    CHECK(ioctl(p->input, FIONREAD, &bytes) == 0);
+    return bytes;
+}
+
+/* What has come of it might still be an item. */
+TEST(one_byte_too_many_is_noticed_though_it_comes_later) {
+    struct server *s = server_shared();
+    char *bytes = malloc(ITEM_MAX);
+    test_defer(free, bytes);
+    memset(bytes, 'x', ITEM_MAX);
+    struct program *p = fill_start(s, "--from", "-", "--capacity", "1000");
+    CHECK(program_feed(p, bytes, ITEM_MAX));
+    WAIT_UNTIL(unread(p) == 0);
+    CHECK(program_feed(p, "x\n", 2));
+    program_end_input(p);
+    CHECK_INT(program_wait(p), EXIT_ITEMS);
 }
 
 TEST(options_of_files_that_contradict_each_other_are_refused) {
