@@ -3,7 +3,7 @@
  *
  *     look       at settings, source, item template, server, filter: nothing is begun yet
  *     a pass     START of each part that isn't done
- *                settle: whoever added before START has committed
+ *                settle: whoever added before START has committed, or shows its transaction
  *                read the source from its beginning: LOAD
  *                CHECK and COMMIT of each part
  *     another    for the parts that the server has lost meanwhile, if the source can be
@@ -107,7 +107,9 @@ static bool look(struct fill *fill, struct failure *f) {
 /* ---- a pass ---- */
 
 static bool start_all(struct fill *fill, struct failure *f) {
-    struct rebuild_plan plan = {.capacity = part_capacity(fill), .settings = fill->s};
+    struct rebuild_plan plan = {.capacity = part_capacity(fill),
+                                .clears_way = fill->s->stale == 0 && fill->passes == 1,
+                                .settings = fill->s};
     for (uint32_t i = 0; i < fill->parts.n; i++) {
         struct part *p = &fill->parts.part[i];
         if (p->state == PART_DONE) continue;
@@ -116,14 +118,21 @@ static bool start_all(struct fill *fill, struct failure *f) {
     return true;
 }
 
-/* Who added an item before START has to have committed it, so that the source shows it. */
+/* How long transactions are waited for. */
+static int64_t patience(const struct settings *s) {
+    return s->stale > s->timeout ? s->stale : s->timeout;
+}
+
+/* Who added an item before START has to have committed it, so that the source shows it.
+ * Who adds and then begins a transaction does both within --settle: so the mark comes after
+ * that, and the transaction may take its time. */
 static bool settle(struct fill *fill, struct failure *f) {
     struct source *source = fill->source;
     char waits[256] = "", said[256] = "";
     if (!interrupt_sleep(fill->s->settle, f)) return false;
     if (source->kind->mark && !source->kind->mark(source, f)) return false;
     if (!source->kind->settled) return true;
-    for (int64_t until = interrupt_clock() + fill->s->stale;;) {
+    for (int64_t until = interrupt_clock() + patience(fill->s);;) {
         if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;
         if (!*waits) return true;
         if (interrupt_clock() > until)
@@ -252,15 +261,19 @@ static bool commit_all(struct fill *fill, struct failure *f) {
     return true;
 }
 
-/* The parts of a node follow each other: one that doesn't answer is asked once. */
-static void abort_all(struct fill *fill) {
-    const struct node *away = NULL;
+/* A node that gave no answer isn't asked again: its parts lie side by side. */
+static bool abort_all(struct fill *fill, struct failure *f) {
+    const struct node *silent = NULL;
+    bool good = true;
     for (uint32_t i = 0; i < fill->parts.n; i++) {
         struct part *p = &fill->parts.part[i];
-        const struct node *owner = fill->nodes->owner[split_slot(p->key, strlen(p->key))];
-        if (away && owner == away) continue;
-        if (!rebuild_abort(fill->nodes, p)) away = owner;
+        const struct node *node = fill->nodes->owner[split_slot(p->key, strlen(p->key))];
+        if (p->state != PART_OPEN) continue;
+        bool undone = (!node || node != silent) && rebuild_abort(fill->nodes, p, f);
+        if (!undone) silent = node;
+        good = good && undone;
     }
+    return good;
 }
 
 /* Between the first COMMIT and the last, a node may have failed over. */
@@ -276,8 +289,7 @@ static bool pass(struct fill *fill, struct failure *f) {
     if (count_parts(fill, PART_OPEN) == 0) return true;
     if (!judge(fill, f)) return false;
     if (!misjudged(fill)) return commit_all(fill, f);
-    abort_all(fill);
-    return true;
+    return abort_all(fill, f);
 }
 
 static bool may_pass_again(struct fill *fill, struct failure *f) {
@@ -296,8 +308,8 @@ static bool may_pass_again(struct fill *fill, struct failure *f) {
             fill->passes);
     fprintf(
         stderr,
-        "%s: the server restarted, failed over or was told BF.LOADING, which interrupts a "
-        "rebuild: begins again (%u of %u keys)\n",
+        "%s: the server restarted, failed over or was told BF.LOADING, or another loader "
+        "took over: begins again (%u of %u keys)\n",
         fill->filter, lost, fill->parts.n);
     return interrupt_sleep(500, f);
 }
@@ -360,10 +372,10 @@ static void report(const struct fill *fill) {
 static void undo(struct fill *fill, struct failure *f) {
     struct settings brief = *fill->s;
     brief.timeout = brief.timeout < 1000 ? brief.timeout : 1000;
-    fill->nodes->settings = &brief;
-    uint32_t begun = count_parts(fill, PART_OPEN), done = count_parts(fill, PART_DONE);
-    if (begun > 0) abort_all(fill);
-    uint32_t left = count_parts(fill, PART_OPEN);
+    nodes_hurry(fill->nodes, &brief);
+    struct failure ignored;
+    abort_all(fill, &ignored);
+    uint32_t left = count_parts(fill, PART_OPEN), done = count_parts(fill, PART_DONE);
     size_t at = strlen(f->text);
     if (left > 0)
         snprintf(

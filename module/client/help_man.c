@@ -140,7 +140,8 @@ void help_man(FILE *out) {
     fputs(".SH ENVIRONMENT\n", out);
     write_lines(out, help_environment);
     fputs(".SH SIGNALS\n"
-          "SIGINT and SIGTERM end the program after it has undone what this run began; a\n"
+          "SIGINT, SIGTERM and SIGHUP end the program after it has undone what this run "
+          "began; a\n"
           "second one ends it at once.\n",
           out);
     write_examples(out);

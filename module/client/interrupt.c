@@ -8,15 +8,24 @@
 
 static volatile sig_atomic_t came;
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
+
+/* The next one ends the program, whichever it is. */
 static void note(int signal_number) {
     came = signal_number;
+    for (int i = 0; i < SIGNALS; i++)
+        signal(signals[i], SIG_DFL);
 }
 
-/* Without SA_RESTART: what waits must return. */
+/* Without SA_RESTART: what waits must return. A hang-up that nohup ignores stays so. */
 void interrupt_watch(void) {
-    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    struct sigaction action = {.sa_handler = note}, found;
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], &action, &found);
+        if (signals[i] == SIGHUP && found.sa_handler == SIG_IGN) signal(SIGHUP, SIG_IGN);
+    }
     signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.h - SIGINT and SIGTERM: a run notices them where it waits, undoes what it
- * began, and ends. A second signal ends the program at once. */
+/* interrupt.h - SIGINT, SIGTERM and SIGHUP: a run notices them where it waits, undoes what
+ * it began, and ends. A second signal ends the program at once. */
 #ifndef CLIENT_INTERRUPT_H
 #define CLIENT_INTERRUPT_H
 

@@ -24,8 +24,11 @@
  *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
  *
  * Nothing here knows the server's side in module/redis; plan uses the core library. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "help.h"
 #include "interrupt.h"
@@ -44,8 +47,26 @@ static int run(const struct subcommand *command, int argc, char **argv, struct f
     return command->run(&settings, f) ? 0 : (int)f->code;
 }
 
+/* A descriptor that is closed would be the next connection's, and what is printed would go
+ * to a server. These only fail. */
+static void hold_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* A full disk, say. What was done stays done. */
+static int flush_output(int code, struct failure *f) {
+    bool good = fflush(stdout) == 0 && !ferror(stdout);
+    if (good || code != EXIT_DONE) return code;
+    fail(f, EXIT_REFUSED, "it is done, but the output can't be written: %s",
+         strerror(errno));
+    return EXIT_REFUSED;
+}
+
 int main(int argc, char **argv) {
     struct failure f = {.code = EXIT_DONE};
+    hold_standard_files();
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0) {
         help_all(argc > 1 ? stdout : stderr);
@@ -57,7 +78,7 @@ int main(int argc, char **argv) {
     }
     const struct subcommand *command = options_wanted(name, &f);
     int code = command ? run(command, argc - 2, argv + 2, &f) : (int)f.code;
-    fflush(stdout);
+    code = flush_output(code, &f);
     if (code != EXIT_DONE) fprintf(stderr, "bulwark: %s\n", f.text);
     return code;
 }

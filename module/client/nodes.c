@@ -172,6 +172,13 @@ bool nodes_refresh(struct nodes *nodes, struct failure *f) {
     return nodes->settings->cluster ? refresh_cluster(nodes, f) : refresh_single(nodes, f);
 }
 
+void nodes_hurry(struct nodes *nodes, const struct settings *s) {
+    struct timeval limit = {s->timeout / 1000, s->timeout % 1000 * 1000};
+    nodes->settings = s;
+    for (size_t i = 0; i < nodes->n; i++)
+        if (nodes->node[i]->c) redisSetTimeout(nodes->node[i]->c, limit);
+}
+
 struct nodes *nodes_new(const struct settings *s) {
     struct nodes *nodes = fail_alloc(sizeof(*nodes));
     nodes->settings = s;

@@ -37,6 +37,9 @@ void nodes_close(struct nodes *nodes);
 /* Asks anew who has what, and connects to whoever is new. */
 bool nodes_refresh(struct nodes *nodes, struct failure *f);
 
+/* From here on nobody is waited for longer than these settings say. */
+void nodes_hurry(struct nodes *nodes, const struct settings *s);
+
 /* The node at an address, made if need be, not connected by this. */
 struct node *nodes_at(struct nodes *nodes, const struct address *at);
 

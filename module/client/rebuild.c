@@ -9,6 +9,9 @@
 #include "interrupt.h"
 #include "numbers.h"
 
+/* The least that REPLACE can say: a second. */
+#define REPLACE_LEAST_MS 1000
+
 /* As many as a question of CHECK holds. */
 #define CHECK_ITEMS 1000
 
@@ -121,13 +124,13 @@ static void add(struct start *start, const char *option, const char *value) {
 
 /* A part of many may have no items, of however many the source has. */
 static void write_start(struct start *start, const struct part *p,
-                        const struct rebuild_plan *plan, int64_t stale) {
+                        const struct rebuild_plan *plan, int64_t replace) {
     const struct settings *s = plan->settings;
     start->n = 0;
     snprintf(start->capacity, sizeof(start->capacity), "%llu",
              (unsigned long long)plan->capacity);
     snprintf(start->replace, sizeof(start->replace), "%lld",
-             (long long)(stale < 1000 ? 1 : (stale + 999) / 1000));
+             (long long)(replace + 999) / 1000);
     add(start, "BF.REBUILD", p->key);
     add(start, "START", NULL);
     add(start, "CAPACITY", start->capacity);
@@ -137,13 +140,14 @@ static void write_start(struct start *start, const struct part *p,
     add(start, "REPLACE", start->replace);
 }
 
+static const char under_way[] = "ERR rebuild under way, begun ";
+
 /* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
 static long long idle_of(const char *error) {
-    static const char before[] = "ERR rebuild under way, begun ";
     long long begun, load;
-    if (!begins(error, before)) return -1;
-    int n = sscanf(error + strlen(before), "%lld seconds ago, last LOAD %lld seconds ago",
-                   &begun, &load);
+    if (!begins(error, under_way)) return -1;
+    int n = sscanf(error + strlen(under_way),
+                   "%lld seconds ago, last LOAD %lld seconds ago", &begun, &load);
     return n == 2 ? load : n == 1 ? begun : 0;
 }
 
@@ -156,12 +160,14 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
         p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
 }
 
-/* The connection broke after START was sent: whether there is a rebuild of ours isn't
- * known. If so, it has been silent since then. */
-static int64_t since(int64_t sent, int64_t stale) {
-    int64_t age = interrupt_clock() - sent;
-    if (age < 1000) age = 1000;
-    return age < stale ? age : stale;
+/* The connection broke after START was sent. A rebuild that began since then, and has had
+ * no LOAD, is its: nobody has the token. Times are cut to seconds. */
+static bool is_orphan(const char *error, int64_t sent) {
+    long long begun;
+    int end = 0;
+    if (!begins(error, under_way)) return false;
+    sscanf(error + strlen(under_way), "%lld seconds ago, no LOAD yet%n", &begun, &end);
+    return end > 0 && begun <= (interrupt_clock() - sent) / 1000 + 1;
 }
 
 /* How long the other rebuild had been silent when it was first met, and when that was. */
@@ -201,36 +207,62 @@ static bool clear_way(struct nodes *nodes, struct part *p, struct failure *f) {
     return good;
 }
 
+static bool take_token(struct part *p, const redisReply *r) {
+    if (r->type != REDIS_REPLY_STRING || r->len != PART_TOKEN_DIGITS) return false;
+    memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
+    p->state = PART_OPEN;
+    p->items = 0;
+    part_forget_samples(p);
+    return true;
+}
+
+/* START, sent until it is answered with a token. */
+struct attempt {
+    const struct settings *settings;
+    int64_t stale, replace; /* ms; of the next START */
+    int64_t lost_at;        /* ms: when one was sent whose answer got lost; 0: none was */
+    struct other other;
+};
+
+/* Another like this one is silent while it settles: two must not take turns for ever. */
+static int64_t stale_after(const struct settings *s) {
+    return s->stale > s->settle ? s->stale : s->settle + REPLACE_LEAST_MS;
+}
+
+/* There was no answer, and maybe no START. */
+static bool outlive_loss(struct attempt *a, int64_t sent, struct failure *f) {
+    if (!a->lost_at) a->lost_at = sent;
+    return interrupt_clock() - a->lost_at < a->settings->timeout &&
+           interrupt_sleep(1000, f);
+}
+
+/* An orphan needn't become stale. */
+static bool outlive_refusal(struct attempt *a, const struct part *p, const redisReply *r,
+                            struct failure *f) {
+    if (r->type != REDIS_REPLY_ERROR)
+        return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+    bool orphan = a->lost_at && is_orphan(r->str, a->lost_at);
+    a->replace = orphan ? REPLACE_LEAST_MS : a->stale;
+    return orphan ? interrupt_sleep(a->replace, f)
+                  : wait_for_other(p, r->str, &a->other, a->stale, f);
+}
+
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
-    int64_t stale = plan->settings->stale, lost_at = 0;
-    struct other other = {.idle = -1};
-    if (stale == 0 && !clear_way(nodes, p, f)) return false;
-    for (;;) {
+    struct attempt a = {.settings = plan->settings, .other.idle = -1};
+    a.replace = a.stale = stale_after(plan->settings);
+    if (plan->clears_way && !clear_way(nodes, p, f)) return false;
+    for (bool again = true; again;) {
         struct start start;
-        write_start(&start, p, plan, lost_at ? since(lost_at, stale) : stale);
+        write_start(&start, p, plan, a.replace);
         int64_t sent = interrupt_clock();
         redisReply *r = ask(nodes, p, f, true, start.n, start.words);
-        if (!r) {
-            if (lost_at || interrupt_came()) return false;
-            lost_at = sent;
-            if (!interrupt_sleep(1000, f)) return false;
-            continue;
-        }
-        if (r->type == REDIS_REPLY_STRING && r->len == PART_TOKEN_DIGITS) {
-            memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
-            freeReplyObject(r);
-            p->state = PART_OPEN;
-            p->items = 0;
-            part_forget_samples(p);
-            return true;
-        }
-        bool again = r->type == REDIS_REPLY_ERROR
-                         ? wait_for_other(p, r->str, &other, stale, f)
-                         : fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+        bool begun = r && take_token(p, r);
+        if (!begun) again = r ? outlive_refusal(&a, p, r, f) : outlive_loss(&a, sent, f);
         freeReplyObject(r);
-        if (!again) return false;
+        if (begun) return true;
     }
+    return false;
 }
 
 /* ---- CHECK, COMMIT, ABORT ---- */
@@ -307,6 +339,22 @@ bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s
     return check_send(nodes, p, &c, f);
 }
 
+static bool is_ok(const redisReply *r) {
+    return r->type == REDIS_REPLY_STATUS && strcmp(r->str, "OK") == 0;
+}
+
+static bool take_commit(struct part *p, const redisReply *r, struct failure *f) {
+    if (is_ok(r))
+        p->state = PART_DONE;
+    else if (r->type != REDIS_REPLY_ERROR)
+        return fail(f, EXIT_REFUSED, "COMMIT of %s is not answered with OK", p->key);
+    else if (rebuild_is_lost(r->str))
+        p->state = PART_LOST;
+    else
+        return rebuild_fail(f, p, "COMMIT", r->str);
+    return true;
+}
+
 bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
                     struct failure *f) {
     char count[24], lease[24];
@@ -314,26 +362,21 @@ bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *
     snprintf(lease, sizeof(lease), "%lld", (long long)s->lease / 1000);
     const char *words[] = {"BF.REBUILD", p->key, "COMMIT", p->token, count, "EX", lease};
     redisReply *r = ask(nodes, p, f, false, s->lease ? 7 : 5, words);
-    if (!r) return false;
-    bool good = true;
-    if (r->type != REDIS_REPLY_ERROR)
-        p->state = PART_DONE;
-    else if (rebuild_is_lost(r->str))
-        p->state = PART_LOST;
-    else
-        good = rebuild_fail(f, p, "COMMIT", r->str);
+    bool good = r && take_commit(p, r, f);
     freeReplyObject(r);
     return good;
 }
 
-bool rebuild_abort(struct nodes *nodes, struct part *p) {
-    struct failure ignored;
-    if (p->state != PART_OPEN) return true;
-    redisReply *r = ASK(nodes, p, &ignored, "BF.REBUILD", p->key, "ABORT", p->token);
+bool rebuild_abort(struct nodes *nodes, struct part *p, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.REBUILD", p->key, "ABORT", p->token);
     if (!r) return false;
+    bool undone = is_ok(r) || (r->type == REDIS_REPLY_ERROR && rebuild_is_lost(r->str));
+    if (undone)
+        p->state = PART_WAITING;
+    else
+        rebuild_fail(f, p, "ABORT", r->type == REDIS_REPLY_ERROR ? r->str : "no OK came");
     freeReplyObject(r);
-    p->state = PART_WAITING;
-    return true;
+    return undone;
 }
 
 /* Not those that say nothing of what was committed, such as a lease that has ended. */

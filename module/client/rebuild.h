@@ -9,6 +9,7 @@
 
 struct rebuild_plan {
     uint64_t capacity; /* of one part */
+    bool clears_way;   /* ends another's rebuild, whether it is at work or not */
     const struct settings *settings;
 };
 
@@ -27,11 +28,13 @@ bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_pla
 bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s,
                    uint32_t parts, uint32_t index, struct failure *f);
 
+/* Sent again if the answer got lost: whether the server stands by what it said, tells
+ * rebuild_verify(). */
 bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *s,
                     struct failure *f);
 
-/* Undoes START; false if the server can't be reached. */
-bool rebuild_abort(struct nodes *nodes, struct part *p);
+/* Undoes START. False: it gave no answer, or refused, and the part stays PART_OPEN. */
+bool rebuild_abort(struct nodes *nodes, struct part *p, struct failure *f);
 
 /* Looks at a part that is done: PART_LOST if what was committed isn't believed any more,
  * since the server has restarted or failed over meanwhile. */

@@ -21,12 +21,12 @@ static struct program *half_a_fill(struct server *s, redisContext *c) {
 }
 
 TEST(a_signal_undoes_what_was_begun) {
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct server *s = server_shared();
     redisContext *c = client(s);
     make_old(c);
     const char *before = filter_text(c, "k");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         struct program *p = half_a_fill(s, c);
         program_signal(p, signals[i]);
         CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
@@ -100,6 +100,19 @@ TEST(at_once_means_whoever_is_at_work) {
     expect_filled(s, "--from", numbers_file(0, 100), "--stale", "0");
     expect(c, NO_REBUILD, "BF.REBUILD", "k", "COMMIT", token, "0");
     check_holds(c, "k", 0, 100);
+}
+
+TEST(a_fill_that_settles_is_not_taken_for_dead_by_another_like_it) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    const char *ids = numbers_file(0, 9);
+    struct program *p = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    WAIT_UNTIL(is_rebuilding(c, "k"));
+    struct program *q = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    CHECK_INT(program_wait(p), EXIT_DONE);
+    CHECK_STR(program_errors(p), "");
+    int code = program_wait(q);
+    CHECK(code == EXIT_DONE || code == EXIT_BUSY);
 }
 
 /* The server takes the rebuild for interrupted; the file can be read again. */

@@ -214,8 +214,7 @@ static bool read_answer(int session, char **text, char *error, size_t room) {
     return type == 'Z' && !*error;
 }
 
-/* -1: it is not up. */
-static int try_to_connect(struct database *d) {
+int database_try_to_connect(struct database *d) {
     static const char startup[] = "\0\3\0\0user\0postgres\0database\0postgres\0";
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct timeval limit = {.tv_sec = (time_t)patient(SECONDS_QUIET)};
@@ -233,7 +232,7 @@ static int try_to_connect(struct database *d) {
 }
 
 int database_connect(struct database *d) {
-    int session = try_to_connect(d);
+    int session = database_try_to_connect(d);
     if (session < 0) FAIL("PostgreSQL takes no connection");
     test_defer(close_session, (void *)(intptr_t)session);
     return session;
@@ -259,9 +258,24 @@ const char *database_say(int session, const char *format, ...) {
     return text;
 }
 
+char *database_try(int session, const char *format, ...) {
+    va_list arguments;
+    char *sql = NULL, *text = strdup(""), error[256];
+    va_start(arguments, format);
+    int length = vasprintf(&sql, format, arguments);
+    va_end(arguments);
+    if (length < 0 || !text) FAIL("no memory");
+    bool good = send_message(session, 'Q', sql, (size_t)length + 1) &&
+                read_answer(session, &text, error, sizeof error);
+    free(sql);
+    if (good) return text;
+    free(text);
+    return NULL;
+}
+
 const char *database_run(struct database *d, const char *format, ...) {
     va_list arguments;
-    int session = try_to_connect(d);
+    int session = database_try_to_connect(d);
     if (session < 0) FAIL("PostgreSQL takes no connection");
     va_start(arguments, format);
     const char *text = say(session, format, arguments);
@@ -336,7 +350,7 @@ static bool is_up(struct database *d) {
     snprintf(data, sizeof data, "%s/data", d->directory);
     const char *const argv[] = {program, "-D", data, NULL};
     if (is_down(d)) d->pid = spawn(argv, file_of(d, "log"), true);
-    int session = try_to_connect(d);
+    int session = database_try_to_connect(d);
     if (session < 0) return false;
     close(session);
     return true;

@@ -54,7 +54,13 @@ int database_connect(struct database *d);
 const char *database_say(int session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same in a session of its own. */
+/* For what dies under the caller, who closes and frees: -1 if it takes no connection; NULL
+ * after an error, or when the session has ended. */
+int database_try_to_connect(struct database *d);
+char *database_try(int session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same as database_say() in a session of its own. */
 const char *database_run(struct database *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
