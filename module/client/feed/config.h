@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.h - a feed's configuration: a file of lines `key = value`.
+ *
+ *     # the shop's users
+ *     database = host=db dbname=shop user=bulwark_feed
+ *     server = redis1:6379
+ *     filter = users
+ *     table = public.users
+ *     item = user:{id}
+ *
+ * A key that is unknown, missing, or given twice is a failure that names file and line.
+ * Secrets are in files of their own. */
+#ifndef FEED_CONFIG_H
+#define FEED_CONFIG_H
+
+#include "fail.h"
+#include "form.h"
+#include "settings.h"
+#include "state.h"
+
+struct feed_config {
+    const char *path; /* of the file */
+
+    const char *database; /* conninfo */
+    const char *table;
+    struct form item;
+    char slot[STATE_NAME_MAX], publication[STATE_NAME_MAX];
+
+    /* The server, and the filter, as the command line of the other subcommands has them:
+     * also parts, error, capacity, batch, window. */
+    struct settings settings;
+    const char *filter;
+    bool announce; /* guarantee = announce */
+    int64_t lease, keep; /* ms */
+    uint64_t wait_replicas, wait_aof;
+
+    int rebuild_at;        /* minute of the day; -1: never */
+    double deleted_share;  /* of items; 0: never */
+    uint64_t max_slot_wal; /* bytes */
+    const char *metrics;   /* address:port; NULL: none */
+};
+
+bool config_read(const char *path, struct feed_config *out, struct failure *f);
+
+#endif

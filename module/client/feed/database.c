@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* database.c - see database.h. */
+#include "database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+
+/* Flushed at once, and in front of no commit that somebody can see. From 17 on a message
+ * may do without a transaction of its own. Nobody waits for standbys. */
+static const char beat_17[] = "SELECT pg_logical_emit_message(false, $1, $2, true)";
+static const char beat_14[] = "SELECT pg_logical_emit_message(true, $1, $2)";
+
+static const char slot_facts[] =
+    "SELECT active, coalesce(wal_status = 'lost', false) OR restart_lsn IS NULL,"
+    " coalesce(confirmed_flush_lsn, '0/0'), coalesce(restart_lsn, '0/0'),"
+    " pg_current_wal_lsn()"
+    " FROM (VALUES (1)) AS one LEFT JOIN pg_catalog.pg_replication_slots"
+    " ON slot_name = '%s' AND slot_type = 'logical' AND database = current_database()";
+
+void database_close(struct database *d) {
+    PQfinish(d->connection);
+    d->connection = NULL;
+    d->busy = false;
+}
+
+static bool tell(struct database *d, const char *sql, struct failure *f) {
+    PGresult *r = session_ask(d->connection, sql, NULL, f);
+    PQclear(r);
+    return r != NULL;
+}
+
+bool database_open(struct database *d, struct failure *f) {
+    database_close(d);
+    d->connection = session_open(d->config->database, false, f);
+    if (!d->connection) return false;
+    d->version = PQserverVersion(d->connection);
+    if (!tell(d, "SET synchronous_commit = local", f)) return false;
+    return PQsetnonblocking(d->connection, 1) == 0;
+}
+
+/* ---- the slot ---- */
+
+static uint64_t lsn_at(const PGresult *r, int column) {
+    uint64_t lsn = 0;
+    lsn_read(PQgetvalue(r, 0, column), &lsn);
+    return lsn;
+}
+
+bool database_slot(struct database *d, struct slot *out, struct failure *f) {
+    char sql[sizeof(slot_facts) + STATE_NAME_MAX];
+    snprintf(sql, sizeof(sql), slot_facts, d->config->slot);
+    PGresult *r = session_ask(d->connection, sql, NULL, f);
+    if (!r) return false;
+    *out = (struct slot){.exists = !PQgetisnull(r, 0, 0),
+                         .active = *PQgetvalue(r, 0, 0) == 't',
+                         .confirmed = lsn_at(r, 2),
+                         .restart = lsn_at(r, 3),
+                         .now = lsn_at(r, 4)};
+    out->lost = out->exists && *PQgetvalue(r, 0, 1) == 't';
+    PQclear(r);
+    return true;
+}
+
+static bool tell_of_slot(struct database *d, const char *sql, struct failure *f) {
+    char text[256];
+    snprintf(text, sizeof(text), sql, d->config->slot);
+    return tell(d, text, f);
+}
+
+bool database_make_slot(struct database *d, struct failure *f) {
+    return tell_of_slot(
+        d, "SELECT pg_catalog.pg_create_logical_replication_slot('%s', 'pgoutput')", f);
+}
+
+bool database_drop_slot(struct database *d, struct failure *f) {
+    return tell_of_slot(d, "SELECT pg_catalog.pg_drop_replication_slot('%s')", f);
+}
+
+/* ---- beats ---- */
+
+bool database_beat(struct database *d, const char *text, struct failure *f) {
+    char prefix[STATE_NAME_MAX + 16];
+    const char *const values[] = {prefix, text};
+    snprintf(prefix, sizeof(prefix), "bulwark.%s", d->config->slot);
+    const char *sql = d->version >= 170000 ? beat_17 : beat_14;
+    if (!PQsendQueryParams(d->connection, sql, 2, NULL, values, NULL, NULL, 0) ||
+        PQflush(d->connection) < 0)
+        return session_fail(d->connection, "no beat can be sent", f);
+    d->busy = true;
+    d->asked_at = interrupt_clock();
+    return true;
+}
+
+int database_fd(const struct database *d) {
+    return d->connection ? PQsocket(d->connection) : -1;
+}
+
+bool database_receive(struct database *d, struct failure *f) {
+    if (!d->busy) return true;
+    if (PQflush(d->connection) < 0 || !PQconsumeInput(d->connection))
+        return session_fail(d->connection, "the connection to PostgreSQL broke", f);
+    while (!PQisBusy(d->connection)) {
+        PGresult *r = PQgetResult(d->connection);
+        bool refused = r && PQresultStatus(r) != PGRES_TUPLES_OK;
+        PQclear(r);
+        if (refused) return session_fail(d->connection, "PostgreSQL takes no beat", f);
+        if (r) continue;
+        d->busy = false;
+        return true;
+    }
+    if (interrupt_clock() - d->asked_at < SESSION_MS) return true;
+    return fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer");
+}

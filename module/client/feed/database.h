@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* database.h - the feed's ordinary connection: it makes the slot, and sends beats into the
+ * WAL, one at a time and without waiting. */
+#ifndef FEED_DATABASE_H
+#define FEED_DATABASE_H
+
+#include "config.h"
+#include "session.h"
+
+struct database {
+    const struct feed_config *config;
+    PGconn *connection; /* NULL: none */
+    int version;        /* 150018 */
+    bool busy;          /* a beat is being sent */
+    int64_t asked_at;   /* clock: since then */
+};
+
+struct slot {
+    bool exists, active, lost; /* lost: PostgreSQL has removed WAL that it needs */
+    uint64_t confirmed, restart, now; /* places in the WAL */
+};
+
+bool database_open(struct database *d, struct failure *f);
+void database_close(struct database *d);
+
+bool database_slot(struct database *d, struct slot *out, struct failure *f);
+bool database_make_slot(struct database *d, struct failure *f);
+bool database_drop_slot(struct database *d, struct failure *f);
+
+/* Sends the text; the answer comes by database_receive(). */
+bool database_beat(struct database *d, const char *text, struct failure *f);
+
+int database_fd(const struct database *d);
+
+/* False: a beat was refused, or took too long, or the connection is gone. */
+bool database_receive(struct database *d, struct failure *f);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* follow.c - see follow.h. */
+#include "follow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
+                  struct heart *h) {
+    *w = (struct follow){.config = c, .sink = s, .heart = h};
+    snprintf(w->prefix, sizeof(w->prefix), "bulwark.%s", c->slot);
+}
+
+void follow_end(struct follow *w) {
+    free(w->item);
+}
+
+/* ---- rows ---- */
+
+/* Partitions come under the name of their table: publish_via_partition_root. */
+static bool is_our_table(const struct follow *w, const struct pgoutput *change) {
+    const char *table = w->config->table, *dot = strchr(table, '.');
+    size_t schema = dot ? (size_t)(dot - table) : 6;
+    return strlen(change->schema) == schema &&
+           strncmp(change->schema, dot ? table : "public", schema) == 0 &&
+           strcmp(change->name, dot ? dot + 1 : table) == 0;
+}
+
+static bool take_relation(struct follow *w, const struct pgoutput *change,
+                          struct failure *f) {
+    const struct form *form = &w->config->item;
+    if (!is_our_table(w, change)) return true;
+    for (size_t i = 0; i < form->n; i++) {
+        size_t column = 0;
+        while (column < change->ncolumns &&
+               strcmp(change->columns[column], form->column[i]) != 0)
+            column++;
+        if (column == change->ncolumns)
+            return fail(f, EXIT_SOURCE,
+                        "the table %s has no column %s any more, or the publication leaves "
+                        "it out",
+                        w->config->table, form->column[i]);
+        w->column[i] = column;
+    }
+    w->relation = change->relation;
+    return true;
+}
+
+/* A row with a NULL in its item has none; one whose item is long and was left alone is in
+ * the filter already. */
+static void take_row(struct follow *w, const struct pgoutput *change) {
+    struct form_value values[FORM_COLUMNS_MAX];
+    const struct form *form = &w->config->item;
+    if (change->relation != w->relation) return;
+    for (size_t i = 0; i < form->n; i++) {
+        if (w->column[i] >= change->ncolumns) return;
+        const struct pgoutput_value *v = &change->values[w->column[i]];
+        if (v->kind != PGOUTPUT_TEXT) return;
+        values[i] = (struct form_value){v->text, v->length};
+    }
+    size_t length = form_make(form, values, w->item, w->room);
+    if (length > w->room) {
+        w->room = 2 * length;
+        w->item = fail_grow(w->item, w->room);
+        form_make(form, values, w->item, w->room);
+    }
+    sink_add(w->sink, w->item, length);
+}
+
+/* ---- messages ---- */
+
+/* Items as the trigger of `announce` sends them: "6:user:1,6:user:2," */
+static void take_items(struct follow *w, const char *text, size_t length) {
+    const char *end = text + length;
+    while (text < end) {
+        size_t n = 0;
+        for (; text < end && *text >= '0' && *text <= '9' && n < (size_t)1 << 30; text++)
+            n = n * 10 + (size_t)(*text - '0');
+        if (text == end || *text != ':' || n + 1 >= (size_t)(end - text)) return;
+        sink_add(w->sink, text + 1, n);
+        text += n + 2;
+    }
+}
+
+static void take_message(struct follow *w, const struct pgoutput *change) {
+    static const char items[] = "items ";
+    size_t skip = sizeof(items) - 1;
+    if (strcmp(change->prefix, w->prefix) != 0) return;
+    if (change->length > skip && memcmp(change->content, items, skip) == 0)
+        take_items(w, change->content + skip, change->length - skip);
+    uint64_t beat = heart_receive(w->heart, change->content, change->length);
+    if (!change->transactional) sink_commit(w->sink, change->at);
+    if (beat) sink_beat_back(w->sink, beat);
+}
+
+bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f) {
+    switch (change->type) {
+    case PGOUTPUT_RELATION:
+        return take_relation(w, change, f);
+    case PGOUTPUT_INSERT:
+    case PGOUTPUT_UPDATE:
+        take_row(w, change);
+        break;
+    case PGOUTPUT_DELETE:
+        w->sink->deleted += change->relation == w->relation;
+        break;
+    case PGOUTPUT_TRUNCATE:
+        w->sink->deleted = SINK_ALL_DELETED;
+        break;
+    case PGOUTPUT_COMMIT:
+        sink_commit(w->sink, change->end);
+        break;
+    case PGOUTPUT_MESSAGE:
+        take_message(w, change);
+        break;
+    case PGOUTPUT_BEGIN:
+    case PGOUTPUT_OTHER:
+        break;
+    }
+    return true;
+}

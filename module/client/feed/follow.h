@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* follow.h - from the stream to the filter: which changes are rows of the table, what their
+ * items are, which messages are beats. */
+#ifndef FEED_FOLLOW_H
+#define FEED_FOLLOW_H
+
+#include "heart.h"
+#include "pgoutput.h"
+#include "sink.h"
+
+struct follow {
+    const struct feed_config *config;
+    struct sink *sink;
+    struct heart *heart;
+    uint32_t relation; /* the table's number; 0: it hasn't come yet */
+    size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
+    char *item;
+    size_t room;
+    char prefix[STATE_NAME_MAX + 16];
+};
+
+void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
+                  struct heart *h);
+void follow_end(struct follow *w);
+
+/* False: the table no longer has what items are made of. */
+bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "interrupt.h"
+
+bool session_fail(const PGconn *connection, const char *what, struct failure *f) {
+    char words[512];
+    size_t n = 0;
+    for (const char *c = PQerrorMessage(connection); *c && n + 1 < sizeof(words); c++)
+        if (*c != '\n' || c[1]) words[n++] = *c == '\n' ? ' ' : *c;
+    words[n] = '\0';
+    return fail(f, EXIT_SOURCE, "%s: %s", what, n ? words : "no answer");
+}
+
+/* False: the time is up, or a signal came. */
+static bool wait_for(const PGconn *connection, bool to_write, int64_t until) {
+    struct pollfd p = {.fd = PQsocket(connection),
+                       .events = to_write ? POLLIN | POLLOUT : POLLIN};
+    while (!interrupt_came()) {
+        int64_t left = until - interrupt_clock();
+        if (left <= 0) return false;
+        if (poll(&p, 1, (int)(left < 100 ? left : 100)) > 0) return true;
+    }
+    return false;
+}
+
+static bool complete(PGconn *connection) {
+    int64_t until = interrupt_clock() + SESSION_MS;
+    PostgresPollingStatusType step = PGRES_POLLING_WRITING;
+    while (step != PGRES_POLLING_OK && step != PGRES_POLLING_FAILED) {
+        if (!wait_for(connection, step == PGRES_POLLING_WRITING, until)) return false;
+        step = PQconnectPoll(connection);
+    }
+    return step == PGRES_POLLING_OK;
+}
+
+/* What the operator gives overrides what stands before it; not what stands behind. A
+ * server that is gone without a word is noticed in some seconds. */
+PGconn *session_open(const char *conninfo, bool replication, struct failure *f) {
+    const char *const names[] = {
+        "client_encoding",  "keepalives_idle",           "keepalives_interval",
+        "keepalives_count", "fallback_application_name", "dbname",
+        "target_session_attrs", replication ? "replication" : NULL, NULL};
+    const char *const values[] = {"UTF8",       "5", "2", "3", "bulwark feed", conninfo,
+                                  "read-write", replication ? "database" : NULL, NULL};
+    PGconn *connection = PQconnectStartParams(names, values, 1);
+    if (connection && PQstatus(connection) != CONNECTION_BAD && complete(connection))
+        return connection;
+    if (connection && PQconnectionNeedsPassword(connection))
+        fail(f, EXIT_SOURCE,
+             "PostgreSQL wants a password: put it into ~/.pgpass, or a file that PGPASSFILE "
+             "names");
+    else
+        session_fail(connection, "no connection to PostgreSQL", f);
+    PQfinish(connection);
+    return NULL;
+}
+
+static PGresult *receive(PGconn *connection) {
+    int64_t until = interrupt_clock() + SESSION_MS;
+    PQflush(connection);
+    while (PQisBusy(connection))
+        if (!wait_for(connection, false, until) || !PQconsumeInput(connection)) return NULL;
+    return PQgetResult(connection);
+}
+
+/* Behind the answer of a COPY there is no end of answers yet. */
+PGresult *session_ask(PGconn *connection, const char *sql, char state[6],
+                      struct failure *f) {
+    if (state) state[0] = '\0';
+    PGresult *r = PQsendQuery(connection, sql) ? receive(connection) : NULL;
+    ExecStatusType is = PQresultStatus(r);
+    if (is == PGRES_COPY_BOTH) return r;
+    for (PGresult *next; r && (next = receive(connection));)
+        PQclear(next);
+    if (is == PGRES_TUPLES_OK || is == PGRES_COMMAND_OK) return r;
+    const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    if (state && code) memcpy(state, code, 6);
+    if (message)
+        fail(f, EXIT_SOURCE, "PostgreSQL refuses: %s", message);
+    else
+        session_fail(connection, "PostgreSQL doesn't answer", f);
+    PQclear(r);
+    return NULL;
+}

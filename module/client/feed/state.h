@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* state.h - what stands beside a filter that a feed keeps: how far it has come.
+ *
+ *     users        the filter
+ *     users:feed   bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001 timeline=1
+ *                  generation=6fbcf822b9e19b6b before=0/16B3700 items=12345 deleted=17
+ *
+ * It is written in the same MULTI as what it speaks of, so no file and no replica has one
+ * without the other: whatever the database did up to `lsn`, in the WAL of that system and
+ * timeline, is in the filter's generation. `before` and `items` are of the MULTI before
+ * that: a filter of this generation that has as many items, wherever it comes from, has all
+ * up to `before`. Items are never taken away, so more items are never less. */
+#ifndef FEED_STATE_H
+#define FEED_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATE_NAME_MAX       64 /* PostgreSQL's, with its NUL */
+#define STATE_GENERATION_MAX 24
+#define STATE_TEXT_MAX       320
+
+struct state {
+    char slot[STATE_NAME_MAX];
+    uint64_t lsn, system;
+    uint32_t timeline;
+    char generation[STATE_GENERATION_MAX]; /* as BF.INFO FULL says it */
+    uint64_t before, items;
+    uint64_t deleted; /* rows, since the filter was filled */
+};
+
+/* False: it is not what state_write() writes. */
+bool state_read(const char *text, size_t length, struct state *out);
+
+/* How long the text is. */
+size_t state_write(const struct state *s, char *out);
+
+/* Places in the WAL as PostgreSQL writes them: 0/16B3748. */
+#define LSN_TEXT 24
+const char *lsn_show(char *out, uint64_t lsn);
+bool lsn_read(const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream.c - see stream.h. */
+#include "stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "interrupt.h"
+#include "session.h"
+
+/* PostgreSQL counts microseconds from 2000-01-01. */
+#define EPOCH_SECONDS 946684800
+
+#define HEAD_XLOG      25 /* 'w', start, end, clock */
+#define HEAD_KEEPALIVE 18 /* 'k', end, clock, reply */
+#define REPORT_BYTES   34
+
+/* ---- numbers ---- */
+
+static uint64_t read_number(const char *bytes) {
+    uint64_t n = 0;
+    for (int i = 0; i < 8; i++)
+        n = n << 8 | (unsigned char)bytes[i];
+    return n;
+}
+
+static void write_number(char *out, uint64_t n) {
+    for (int i = 7; i >= 0; i--, n >>= 8)
+        out[i] = (char)(n & 0xff);
+}
+
+static uint64_t clock_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)(t.tv_sec - EPOCH_SECONDS) * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* ---- connecting ---- */
+
+static bool identify(struct stream *s, struct failure *f) {
+    PGresult *r = session_ask(s->connection, "IDENTIFY_SYSTEM", NULL, f);
+    if (!r) return false;
+    s->system = strtoull(PQgetvalue(r, 0, 0), NULL, 10);
+    s->timeline = (uint32_t)strtoul(PQgetvalue(r, 0, 1), NULL, 10);
+    PQclear(r);
+    return true;
+}
+
+bool stream_connect(struct stream *s, struct failure *f) {
+    stream_end(s);
+    s->connection = session_open(s->config->database, true, f);
+    return s->connection && identify(s, f);
+}
+
+void stream_end(struct stream *s) {
+    PQfreemem(s->row);
+    s->row = NULL;
+    PQfinish(s->connection);
+    s->connection = NULL;
+}
+
+/* Messages come with it from PostgreSQL 14 on. */
+bool stream_begin(struct stream *s, uint64_t lsn, struct failure *f) {
+    char sql[512], at[LSN_TEXT];
+    bool messages = PQserverVersion(s->connection) >= 140000;
+    snprintf(sql, sizeof(sql),
+             "START_REPLICATION SLOT \"%s\" LOGICAL %s (proto_version '1', "
+             "publication_names '\"%s\"'%s)",
+             s->config->slot, lsn_show(at, lsn), s->config->publication,
+             messages ? ", messages 'true'" : "");
+    char state[6];
+    PGresult *r = session_ask(s->connection, sql, state, f);
+    s->received = lsn;
+    s->wants_reply = false;
+    s->heard_at = interrupt_clock();
+    PQclear(r);
+    if (r) return PQsetnonblocking(s->connection, 1) == 0;
+    if (strcmp(state, "55006") == 0) f->code = EXIT_BUSY; /* object_in_use */
+    return false;
+}
+
+/* ---- streaming ---- */
+
+int stream_fd(const struct stream *s) {
+    return s->connection ? PQsocket(s->connection) : -1;
+}
+
+void stream_receive(struct stream *s) {
+    PQconsumeInput(s->connection); /* a connection that is lost is noticed by the next read */
+    PQflush(s->connection);
+}
+
+static enum stream_answer ended(struct stream *s, struct failure *f) {
+    PGresult *r = PQgetResult(s->connection);
+    PQclear(r);
+    session_fail(s->connection, "the stream from PostgreSQL has ended", f);
+    return STREAM_ENDED;
+}
+
+static void note_received(struct stream *s, uint64_t lsn) {
+    if (lsn > s->received) s->received = lsn;
+}
+
+/* True: it is a change, and *out has it. */
+static bool take(struct stream *s, int length, struct pgoutput *out, bool *good) {
+    *good = true;
+    if (s->row[0] == 'k' && length >= HEAD_KEEPALIVE) {
+        note_received(s, read_number(s->row + 1));
+        s->wants_reply = s->wants_reply || s->row[17];
+        return false;
+    }
+    *good = s->row[0] == 'w' && length >= HEAD_XLOG &&
+            pgoutput_read(s->row + HEAD_XLOG, (size_t)(length - HEAD_XLOG), out);
+    if (*good) note_received(s, read_number(s->row + 1));
+    return *good;
+}
+
+enum stream_answer stream_next(struct stream *s, struct pgoutput *out, struct failure *f) {
+    for (bool good = true;;) {
+        PQfreemem(s->row);
+        s->row = NULL;
+        int length = PQgetCopyData(s->connection, &s->row, 1);
+        if (length == 0) return STREAM_EMPTY;
+        if (length < 0) return ended(s, f);
+        s->heard_at = interrupt_clock();
+        if (take(s, length, out, &good)) return STREAM_CHANGE;
+        if (!good) {
+            fail(f, EXIT_SOURCE, "PostgreSQL sends what this version can't read");
+            return STREAM_ENDED;
+        }
+    }
+}
+
+bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
+                   struct failure *f) {
+    char report[REPORT_BYTES] = "r";
+    uint64_t written = s->received > applied ? s->received : applied;
+    write_number(report + 1, written);
+    write_number(report + 9, flushed);
+    write_number(report + 17, applied);
+    write_number(report + 25, clock_now());
+    s->wants_reply = false;
+    if (PQputCopyData(s->connection, report, sizeof(report)) == 1 &&
+        PQflush(s->connection) >= 0)
+        return true;
+    return session_fail(s->connection, "PostgreSQL takes no report", f);
+}
