@@ -58,13 +58,13 @@ COMMON := -std=c11 $(OPT) -g $(SANFLAGS) $(WARN) -MMD -MP -ffp-contract=off $(CF
 CORE_FLAGS := $(COMMON) -Wconversion -fPIC -fvisibility=hidden -Imodule/core -include module/core/poison.h
 GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Imodule/redis -isystem $(dir $(REDISMODULE_H))
 
-CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core \
+CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core -Imodule/client \
     $(patsubst %,-isystem %/include,$(HIREDIS) $(OPENSSL) $(POSTGRES))
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
-client_src := $(filter-out module/client/postgres%,$(wildcard module/client/*.c module/client/*/*.c))
-postgres_src := $(filter-out %_missing.c,$(wildcard module/client/postgres*.c))
+client_src := $(filter-out module/client/postgres%,$(wildcard module/client/*.c))
+postgres_src := $(filter-out %_missing.c,$(wildcard module/client/postgres*.c module/client/feed/*.c))
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 client_obj := $(client_src:%.c=$B/%.o)

@@ -30,7 +30,7 @@ struct feed_config {
      * also parts, error, capacity, batch, window. */
     struct settings settings;
     const char *filter;
-    bool announce; /* guarantee = announce */
+    bool announce;       /* guarantee = announce */
     int64_t lease, keep; /* ms */
     uint64_t wait_replicas, wait_aof;
 

@@ -16,7 +16,7 @@ struct database {
 };
 
 struct slot {
-    bool exists, active, lost; /* lost: PostgreSQL has removed WAL that it needs */
+    bool exists, active, lost;        /* lost: PostgreSQL has removed WAL that it needs */
     uint64_t confirmed, restart, now; /* places in the WAL */
 };
 

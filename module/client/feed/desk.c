@@ -160,7 +160,8 @@ static redisReply *exec(struct node *node, size_t elements, struct failure *f) {
     if (!r) return NULL;
     const char *why = NULL;
     if (r->type != REDIS_REPLY_ARRAY || r->elements != elements)
-        why = r->type == REDIS_REPLY_ERROR ? r->str : "somebody else has changed the filter";
+        why =
+            r->type == REDIS_REPLY_ERROR ? r->str : "somebody else has changed the filter";
     for (size_t i = 0; !why && i < elements; i++)
         if (r->element[i]->type == REDIS_REPLY_ERROR) why = r->element[i]->str;
     if (!why) return r;

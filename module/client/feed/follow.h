@@ -12,7 +12,7 @@ struct follow {
     const struct feed_config *config;
     struct sink *sink;
     struct heart *heart;
-    uint32_t relation; /* the table's number; 0: it hasn't come yet */
+    uint32_t relation;               /* the table's number; 0: it hasn't come yet */
     size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
     char *item;
     size_t room;

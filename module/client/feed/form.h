@@ -15,8 +15,8 @@
 #define FORM_COLUMNS_MAX 16
 
 struct form {
-    size_t n;                             /* columns */
-    const char *column[FORM_COLUMNS_MAX]; /* names, as PostgreSQL has them */
+    size_t n;                               /* columns */
+    const char *column[FORM_COLUMNS_MAX];   /* names, as PostgreSQL has them */
     const char *text[FORM_COLUMNS_MAX + 1]; /* before each column, and behind the last */
 };
 

@@ -27,10 +27,10 @@ struct group {
     /* What the replies say. */
     bool failed;
     char why[160];
-    bool refused;    /* VOUCH: not ready, or in doubt */
-    uint64_t items;  /* in the filter, after it */
-    int64_t clock;   /* Unix ms; 0: not told */
-    int64_t copies;  /* WAIT: replicas; -1: not asked */
+    bool refused;     /* VOUCH: not ready, or in doubt */
+    uint64_t items;   /* in the filter, after it */
+    int64_t clock;    /* Unix ms; 0: not told */
+    int64_t copies;   /* WAIT: replicas; -1: not asked */
     int64_t files[2]; /* WAITAOF: here, replicas; -1: not asked */
 };
 
@@ -41,7 +41,7 @@ struct line {
     size_t groups;
     int64_t retry_at;
 
-    int64_t clock;              /* the server's, as last told; 0: never */
+    int64_t clock;               /* the server's, as last told; 0: never */
     int64_t clocks[HEART_BEATS]; /* what it was when a beat was sent */
     bool clock_is_asked;
 };

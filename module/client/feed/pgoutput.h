@@ -55,9 +55,9 @@ struct pgoutput {
     const char *columns[PGOUTPUT_COLUMNS_MAX];
     struct pgoutput_value values[PGOUTPUT_COLUMNS_MAX];
 
-    bool transactional;            /* MESSAGE */
-    uint64_t at;                   /* MESSAGE: its place in the WAL */
-    const char *prefix, *content;  /* MESSAGE; content has `length` bytes */
+    bool transactional;           /* MESSAGE */
+    uint64_t at;                  /* MESSAGE: its place in the WAL */
+    const char *prefix, *content; /* MESSAGE; content has `length` bytes */
     size_t length;
 };
 

@@ -16,8 +16,9 @@ struct resp {
 void resp_begin(struct resp *r, size_t words);
 void resp_word(struct resp *r, const void *bytes, size_t length);
 void resp_text(struct resp *r, const char *text);
-void resp_append(struct resp *r, const struct resp *more); /* words that were written apart */
-void resp_clear(struct resp *r);                           /* keeps its memory */
+void resp_append(struct resp *r,
+                 const struct resp *more); /* words that were written apart */
+void resp_clear(struct resp *r);           /* keeps its memory */
 void resp_free(struct resp *r);
 
 #endif

@@ -41,19 +41,32 @@ static bool complete(PGconn *connection) {
 /* What the operator gives overrides what stands before it; not what stands behind. A
  * server that is gone without a word is noticed in some seconds. */
 PGconn *session_open(const char *conninfo, bool replication, struct failure *f) {
-    const char *const names[] = {
-        "client_encoding",  "keepalives_idle",           "keepalives_interval",
-        "keepalives_count", "fallback_application_name", "dbname",
-        "target_session_attrs", replication ? "replication" : NULL, NULL};
-    const char *const values[] = {"UTF8",       "5", "2", "3", "bulwark feed", conninfo,
-                                  "read-write", replication ? "database" : NULL, NULL};
+    const char *const names[] = {"client_encoding",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 "fallback_application_name",
+                                 "dbname",
+                                 "target_session_attrs",
+                                 replication ? "replication" : NULL,
+                                 NULL};
+    const char *const values[] = {"UTF8",
+                                  "5",
+                                  "2",
+                                  "3",
+                                  "bulwark feed",
+                                  conninfo,
+                                  "read-write",
+                                  replication ? "database" : NULL,
+                                  NULL};
     PGconn *connection = PQconnectStartParams(names, values, 1);
     if (connection && PQstatus(connection) != CONNECTION_BAD && complete(connection))
         return connection;
     if (connection && PQconnectionNeedsPassword(connection))
-        fail(f, EXIT_SOURCE,
-             "PostgreSQL wants a password: put it into ~/.pgpass, or a file that PGPASSFILE "
-             "names");
+        fail(
+            f, EXIT_SOURCE,
+            "PostgreSQL wants a password: put it into ~/.pgpass, or a file that PGPASSFILE "
+            "names");
     else
         session_fail(connection, "no connection to PostgreSQL", f);
     PQfinish(connection);

@@ -365,8 +365,8 @@ void sink_fill_begins(struct sink *s, uint32_t part) {
     struct sink_part *p = &s->part[part];
     if (is_live(p)) return; /* it takes adds, into both generations */
     set_stage(s, p, SINK_FILLING);
-    p->state = (struct state){
-        .system = s->system, .timeline = s->timeline, .generation = "none"};
+    p->state =
+        (struct state){.system = s->system, .timeline = s->timeline, .generation = "none"};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
 }
 

@@ -88,7 +88,8 @@ int stream_fd(const struct stream *s) {
 }
 
 void stream_receive(struct stream *s) {
-    PQconsumeInput(s->connection); /* a connection that is lost is noticed by the next read */
+    PQconsumeInput(
+        s->connection); /* a connection that is lost is noticed by the next read */
     PQflush(s->connection);
 }
 
