@@ -63,8 +63,10 @@ CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core -Imodule/client \
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
-client_src := $(filter-out module/client/postgres%,$(wildcard module/client/*.c))
-postgres_src := $(filter-out %_missing.c,$(wildcard module/client/postgres*.c module/client/feed/*.c))
+client_src := $(filter-out module/client/postgres% %_missing.c,$(wildcard module/client/*.c)) \
+    module/client/feed/config_keys.c
+postgres_src := $(filter-out %_missing.c $(client_src),$(wildcard module/client/postgres*.c module/client/feed/*.c))
+missing_src := $(wildcard module/client/*_missing.c)
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 client_obj := $(client_src:%.c=$B/%.o)
@@ -112,9 +114,9 @@ $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
 	$(CC) $(CLIENT_FLAGS) -c -o $@ $<
 
 # What asks PostgreSQL, or its stand-in, which says that it can't.
-$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*.[ch])
+$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*.[ch] module/client/feed/*.[ch])
 	@rm -f $@
-	@objects="$(postgres_src:%.c=$B/%.o)"; [ -s $< ] || objects=$B/module/client/postgres_missing.o; \
+	@objects="$(postgres_src:%.c=$B/%.o)"; [ -s $< ] || objects="$(missing_src:%.c=$B/%.o)"; \
 	    $(MAKE) --no-print-directory $$objects && ar rcs $@ $$objects
 
 # How to link with libpq; empty is without. Another LIBPQ than last time builds again.

@@ -9,7 +9,7 @@ build/deps/clang:
 	deps/get.sh clang
 
 # The program of a machine that has no libpq, for lint.
-without_libpq := $(patsubst %/postgres.a,$B/module/client/postgres_missing.o,$(program_parts))
+without_libpq := $(filter-out %/postgres.a,$(missing_src:%.c=$B/%.o) $(program_parts))
 $B/bulwark-without-libpq: $(without_libpq)
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -L$(OPENSSL)/lib -lssl -lcrypto -lm -lpthread $(RUN_PATH)
 

@@ -19,6 +19,9 @@
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
  *     progress.[ch]    how far it is
  *
+ *     feed/            follows a table of PostgreSQL: feed/feed.c has its map (feed_missing.c
+ *                      without libpq)
+ *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
  *     table, text, terminal    what is shown to people
  *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs

@@ -20,6 +20,7 @@ enum {
     FOR_METRICS = 1 << 4,
     FOR_PARTS = 1 << 5,
     FOR_HELP = 1 << 6,
+    FOR_FEED = 1 << 7,
     FOR_SERVER = FOR_FILL | FOR_LIST | FOR_WATCH | FOR_METRICS,
 };
 

@@ -24,6 +24,22 @@ const struct subcommand subcommands[] = {
      "bulwark fill users --pg 'host=db dbname=shop' --table users --column id\n"
      "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --from -",
      run_fill},
+    {"feed", FOR_FEED, "sql|check|run|status|verify|drop CONFIG", 2, 2,
+     "follows a table of PostgreSQL, and keeps its filter right",
+     "Fills a filter from a table of PostgreSQL, and follows the table's changes, so that "
+     "no "
+     "program that writes to it need know of the filter. CONFIG is a file of lines `key = "
+     "value`.\n"
+     "`sql` prints the SQL that makes role, publication and grants; nobody is asked. "
+     "`check` looks at both sides, says what is missing, and changes nothing. `run` fills "
+     "the filter if need be, and follows for ever. `status` says where it is. `verify` "
+     "asks "
+     "the filter for sampled rows. `drop` removes the replication slot and the feed's "
+     "state.",
+     "bulwark feed sql users.conf | psql -d shop\n"
+     "bulwark feed check users.conf\n"
+     "bulwark feed run users.conf",
+     run_feed},
     {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
      "every filter of a server or cluster, and what to do",
      "Lists filters: their state, why they answer `unknown`, how full they are, how often "
@@ -133,8 +149,9 @@ const struct option options[] = {
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
      "where it listens"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
-    {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,
-     NULL, "prints JSON, an object on each line"},
+    {"json", 0, NULL, OPTION_FLAG, AT(json),
+     FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH | FOR_FEED, NULL,
+     "prints JSON, an object on each line"},
     {"format", 0, "text|json|python|javascript", OPTION_CHOICE, AT(format), FOR_PARTS,
      "text", "for people, for programs, or a table of tags to paste into a program"},
     {"man", 0, NULL, OPTION_FLAG, AT(man), FOR_HELP, NULL,

@@ -11,6 +11,7 @@
 
 bool run_plan(const struct settings *s, struct failure *f);
 bool run_fill(const struct settings *s, struct failure *f);
+bool run_feed(const struct settings *s, struct failure *f); /* feed/feed.c */
 bool run_list(const struct settings *s, struct failure *f);
 bool run_watch(const struct settings *s, struct failure *f);
 bool run_metrics(const struct settings *s, struct failure *f);

@@ -67,31 +67,31 @@ static const char *unescaped(const char *text, size_t length) {
     return out;
 }
 
-static void take_user(const char *text, size_t length) {
+static void take_user(const char *text, size_t length, struct login *out) {
     const char *colon = memchr(text, ':', length);
     size_t user = colon ? (size_t)(colon - text) : length;
-    if (user) login.user = unescaped(text, user);
-    if (colon) login.pass = unescaped(colon + 1, length - user - 1);
+    if (user) out->user = unescaped(text, user);
+    if (colon) out->pass = unescaped(colon + 1, length - user - 1);
 }
 
 /* [user[:password]@]host[:port][/database] */
-static bool take_authority(const char *text) {
+static bool take_authority(const char *text, struct login *out) {
     size_t length = strcspn(text, "/");
     const char *rest = text + length, *at = memrchr(text, '@', length);
     if (at) {
-        take_user(text, (size_t)(at - text));
+        take_user(text, (size_t)(at - text), out);
         length -= (size_t)(at + 1 - text);
         text = at + 1;
     }
     if (*rest == '/' && rest[1]) {
         char *end;
-        login.database = strtoull(rest + 1, &end, 10);
+        out->database = strtoull(rest + 1, &end, 10);
         if (*end) return false;
     }
-    return length == 0 || server_parse(text, length, 6379, &login.at);
+    return length == 0 || server_parse(text, length, 6379, &out->at);
 }
 
-static bool take_uri(const char *uri) {
+bool server_take_uri(const char *uri, struct login *out) {
     static const struct {
         const char *scheme;
         bool tls;
@@ -100,15 +100,15 @@ static bool take_uri(const char *uri) {
                    {"rediss://", true},
                    {"valkeys://", true}};
     if (strncmp(uri, "unix://", 7) == 0) {
-        snprintf(login.at.host, sizeof(login.at.host), "%s", uri + 7);
-        login.at.port = 0;
-        return uri[7] == '/' && strlen(uri + 7) < sizeof(login.at.host);
+        snprintf(out->at.host, sizeof(out->at.host), "%s", uri + 7);
+        out->at.port = 0;
+        return uri[7] == '/' && strlen(uri + 7) < sizeof(out->at.host);
     }
     for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
         size_t length = strlen(schemes[i].scheme);
         if (strncmp(uri, schemes[i].scheme, length) != 0) continue;
-        login.tls = login.tls || schemes[i].tls;
-        return take_authority(uri + length);
+        out->tls = out->tls || schemes[i].tls;
+        return take_authority(uri + length, out);
     }
     return false;
 }
@@ -172,7 +172,7 @@ bool server_prepare(const struct settings *s, struct failure *f) {
         return fail(f, EXIT_USAGE, "--host is too long");
     strcpy(login.at.host, host);
     login.at.port = s->socket ? 0 : (int)s->port;
-    if (s->uri && !take_uri(s->uri))
+    if (s->uri && !server_take_uri(s->uri, &login))
         return fail(f, EXIT_USAGE, "--uri wants redis://user:password@host:port/database");
     login.tls = login.tls || s->cacert || s->cert;
     if (!find_password(s, f)) return false;

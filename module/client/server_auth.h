@@ -20,4 +20,8 @@ const struct login *server_login(void);
 /* host, host:port, [v6]:port. */
 bool server_parse(const char *text, size_t length, int port, struct address *out);
 
+/* redis://user:password@host:port/database, rediss:// with TLS, unix:///path; changes what
+ * the URI says, and leaves the rest. */
+bool server_take_uri(const char *uri, struct login *out);
+
 #endif

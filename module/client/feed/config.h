@@ -8,8 +8,9 @@
  *     table = public.users
  *     item = user:{id}
  *
- * A key that is unknown, missing, or given twice is a failure that names file and line.
- * Secrets are in files of their own. */
+ * A line that begins with # is a comment. A key that is unknown, missing or given twice, and
+ * a value that makes no sense, is a failure that names file and line. Secrets are in files
+ * of their own. The keys: config_keys.h. */
 #ifndef FEED_CONFIG_H
 #define FEED_CONFIG_H
 
@@ -18,11 +19,16 @@
 #include "settings.h"
 #include "state.h"
 
+#define CONFIG_LEASE_MIN 1000    /* ms */
+#define CONFIG_LEASE_MAX 3600000 /* ms */
+
 struct feed_config {
     const char *path; /* of the file */
 
-    const char *database; /* conninfo */
-    const char *table;
+    const char *database;          /* conninfo */
+    const char *table;             /* as it was written */
+    const char *schema, *relation; /* the same, as PostgreSQL has them */
+    const char *template;          /* of the item, as it was written */
     struct form item;
     char slot[STATE_NAME_MAX], publication[STATE_NAME_MAX];
 
@@ -38,8 +44,13 @@ struct feed_config {
     double deleted_share;  /* of items; 0: never */
     uint64_t max_slot_wal; /* bytes */
     const char *metrics;   /* address:port; NULL: none */
+
+    /* As they were written; what is above has been made of them. */
+    const char *server, *guarantee, *rebuild, *share, *slot_name, *publication_name;
 };
 
+/* Everything that can be said about it without asking anybody. Texts live as long as the
+ * program. */
 bool config_read(const char *path, struct feed_config *out, struct failure *f);
 
 #endif

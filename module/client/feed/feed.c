@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* feed.c - bulwark feed ACTION CONFIG: reads the configuration, and does the action.
+ *
+ *     config*.[ch], form.[ch]       the configuration, and what an item is made of
+ *     actions.h                     sql, check, run, status, verify, drop
+ *     session.[ch], database.[ch]   PostgreSQL
+ *     stream.[ch], pgoutput.[ch]    its changes
+ *     follow.[ch]                   what of them is an item
+ *     sink.[ch], line.[ch]          the filter: adds, acknowledgements, vouching
+ *     desk.[ch], state.[ch]         the filter: what is known of it after something went wrong
+ *     heart.[ch], keep.[ch]         beats, and what the slot may forget */
+#include <stdio.h>
+#include <string.h>
+
+#include "actions.h"
+#include "run.h"
+#include "server.h"
+#include "spelling.h"
+
+struct action {
+    const char *name;
+    bool (*run)(const struct feed_config *c, struct failure *f);
+    bool asks_server;
+};
+
+static const struct action actions[] = {
+    {"sql", feed_sql, false},      {"check", feed_check, true},   {"run", feed_run, true},
+    {"status", feed_status, true}, {"verify", feed_verify, true}, {"drop", feed_drop, true},
+};
+
+static const struct action *find_action(const char *name, struct failure *f) {
+    struct guess guess = {.word = name};
+    char question[SPELLING_TEXT];
+    for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+        if (strcmp(actions[i].name, name) == 0) return &actions[i];
+        spelling_offer(&guess, actions[i].name);
+    }
+    fail(f, EXIT_USAGE, "feed does not know how to '%s'%s: see bulwark feed --help", name,
+         spelling_question(&guess, "", question));
+    return NULL;
+}
+
+bool run_feed(const struct settings *s, struct failure *f) {
+    struct feed_config config;
+    const struct action *action = find_action(s->operands[0], f);
+    if (!action || !config_read(s->operands[1], &config, f)) return false;
+    config.settings.json = s->json;
+    if (action->asks_server && !server_prepare(&config.settings, f))
+        return fail_about(f, config.path);
+    return action->run(&config, f);
+}
