@@ -12,6 +12,8 @@
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh promtool      build/deps/promtool/promtool: looks at metrics and alert rules
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
+#   deps/get.sh postgres-17 | postgres-18
+#                             build/deps/NAME/bin/{postgres,initdb}: of that line
 #   deps/get.sh openssl-tool  build/deps/openssl-tool/openssl: makes certificates
 #   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
 #   deps/get.sh nspawn        build/deps/nspawn/systemd-nspawn: starts a root below
@@ -448,6 +450,39 @@ make_postgres() {
     system_postgres || { rm -rf "${new:?}"/*; unpack_postgres; }
 }
 
+# make_postgres_line LINE SUITE: with all its libraries and its own loader. initdb starts the
+# postgres beside it, so that both are scripts where the programs were.
+make_postgres_line() {
+    look_up deb "$2"
+    version=$(with deb "$2" apt-cache madison "postgresql-$1" | sed -nE "s,^.*\| *(.*) \|.* $2/main .*,\1,p;T;q")
+    is_line "$version" "$1" || die 3 "$2 has no postgresql-$1 (it has: ${version:-nothing})"
+    packages=$(with deb "$2" apt-get install --simulate "postgresql-$1=$version" 2>"$log" |
+        sed -nE 's,^Inst ((lib[^l]|libl[^l]|zlib|postgresql)[^ ]*) \(([^ ]*).*,\1=\3,p')
+    [ "$packages" ] || { cat "$log" >&2; die 1 "apt finds no way to install postgresql-$1"; }
+    unpack "$2" "$packages" "$tmp/root"
+    cd "$new"
+    programs=usr/lib/postgresql/$1/bin
+    mkdir -p bin lib "$programs" usr/share
+    mv "$tmp/root/usr/lib/postgresql/$1/lib" "usr/lib/postgresql/$1/"
+    mv "$tmp/root/usr/share/postgresql" usr/share/
+    rm -rf "usr/lib/postgresql/$1/lib/bitcode"
+    mv "$tmp/root/$programs/postgres" "$tmp/root/$programs/initdb" bin/
+    keep_libraries
+    for program in postgres initdb; do
+        mv "bin/$program" "$programs/$program.real"
+        script "$programs/$program" <<-END
+		here=\${0%/*}
+		exec "\$here/../../../../../lib/$loader" --library-path "\$here/../../../../../lib" \\
+		    "\$here/$program.real" "\$@"
+		END
+    done
+    # shellcheck disable=SC2016
+    postgres_scripts "\$here/$programs" ''
+    quiet bin/postgres --version
+    quiet bin/initdb --version
+    said="postgres-$1: $version from $2"
+}
+
 # Of a machine's own, or bookworm's, which is a script and its tables.
 make_debootstrap() {
     settings=
@@ -684,6 +719,8 @@ case $#:${1-} in
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
 1:promtool) get "$deps/promtool" make_promtool ;;
 1:postgres) get "$deps/postgres" make_postgres ;;
+1:postgres-17) get "$deps/$1" make_postgres_line 17 trixie ;;
+1:postgres-18) get "$deps/$1" make_postgres_line 18 sid ;;
 1:openssl-tool) get "$deps/$1" make_openssl_tool ;;
 1:nspawn) get "$deps/$1" make_nspawn ;;
 1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;

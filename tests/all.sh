@@ -63,7 +63,7 @@ build() {
 
 # What is not to be had is skipped by the stage that wants it.
 fetch() {
-    for what in 'server redis-7.0' clang promtool postgres openssl-tool redis-py redis-py-6.1 redis-py-6.4 \
+    for what in 'server redis-7.0' clang promtool postgres postgres-17 openssl-tool redis-py redis-py-6.1 redis-py-6.4 \
         valkey-py-6.1 node-redis ioredis arm64 s390x; do
         # shellcheck disable=SC2086
         deps/get.sh $what

@@ -6,6 +6,7 @@
 #include "database.h"
 
 #include "check.h"
+#include "server.h"
 #include "wait.h"
 #include "workspace.h"
 
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <libgen.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,13 +29,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAMS      "build/deps/postgres"
+#define VERSIONS      3
+#define PORT          5432 /* only the name of the socket */
 #define LOG_SHOWN     4000 /* bytes of its log that a failed test shows */
 #define MESSAGE_MAX   (1 << 20)
 #define PROTOCOL_3_0  196608
 #define SECONDS_QUIET 60 /* for an answer */
 
-static char programs[512]; /* where they are, for the user that runs them */
+/* Where programs are, for the user that runs them. */
+struct programs {
+    int version;
+    char path[512]; /* "": not looked for yet */
+};
+
+static struct programs found[VERSIONS];
 
 /* -------------------------------------------------------------------------
  * The user that it runs as
@@ -107,27 +116,44 @@ static bool run(const char *const argv[], const char *log, bool as_nobody) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Where nobody may not go (a build below /root), a copy is run. */
-static void find_programs(const char *log) {
-    char program[600], *here = realpath(PROGRAMS, NULL);
-    if (*programs) {
-        free(here);
-        return;
+static struct programs *programs_of(int version) {
+    for (size_t i = 0; i < VERSIONS; i++) {
+        if (!*found[i].path) found[i].version = version;
+        if (found[i].version == version) return &found[i];
     }
-    if (!here) SKIP("no " PROGRAMS ": deps/get.sh postgres fetches it");
-    snprintf(programs, sizeof programs, "%s", here);
-    free(here);
-    snprintf(program, sizeof program, "%s/bin/initdb", programs);
-    if (run((const char *[]){program, "--version", NULL}, log, true)) return;
+    FAIL("more than %d versions of PostgreSQL", VERSIONS);
+}
 
+static const char *program_of(const struct database *d, const char *name) {
+    static char path[600];
+    snprintf(path, sizeof path, "%s/bin/%s", programs_of(d->version)->path, name);
+    return path;
+}
+
+/* Where nobody may not go (a build below /root), a copy is run. */
+static void copy_programs(struct programs *p, const char *log) {
     char *copy = workspace_new_directory(), from[600];
     give_to_nobody(copy);
-    snprintf(from, sizeof from, "%s/.", programs);
-    snprintf(programs, sizeof programs, "%s", copy);
+    snprintf(from, sizeof from, "%s/.", p->path);
+    snprintf(p->path, sizeof p->path, "%s", copy);
     free(copy);
-    if (!run((const char *[]){"cp", "-RL", from, programs, NULL}, log, false) ||
-        !run((const char *[]){"chmod", "-R", "a+rX", programs, NULL}, log, false))
+    if (!run((const char *[]){"cp", "-RL", from, p->path, NULL}, log, false) ||
+        !run((const char *[]){"chmod", "-R", "a+rX", p->path, NULL}, log, false))
         FAIL("cannot copy PostgreSQL");
+}
+
+static void find_programs(struct database *d, const char *log) {
+    struct programs *p = programs_of(d->version);
+    char name[32] = "postgres", place[64];
+    if (*p->path) return;
+    if (d->version) snprintf(name, sizeof name, "postgres-%d", d->version);
+    snprintf(place, sizeof place, "build/deps/%s", name);
+    char *here = realpath(place, NULL);
+    if (!here) SKIP("no %s: deps/get.sh %s fetches it", place, name);
+    snprintf(p->path, sizeof p->path, "%s", here);
+    free(here);
+    const char *const argv[] = {program_of(d, "initdb"), "--version", NULL};
+    if (!run(argv, log, true)) copy_programs(p, log);
 }
 
 /* -------------------------------------------------------------------------
@@ -219,7 +245,7 @@ int database_try_to_connect(struct database *d) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct timeval limit = {.tv_sec = (time_t)patient(SECONDS_QUIET)};
     char *text = strdup(""), error[256];
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/.s.PGSQL.5432", d->directory);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/.s.PGSQL.%d", d->directory, d->port);
     int session = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(session, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     bool up = connect(session, (struct sockaddr *)&at, sizeof at) == 0 &&
@@ -236,6 +262,15 @@ int database_connect(struct database *d) {
     if (session < 0) FAIL("PostgreSQL takes no connection");
     test_defer(close_session, (void *)(intptr_t)session);
     return session;
+}
+
+static bool send_text(int session, const char *format, va_list arguments) {
+    char *sql = NULL;
+    int length = vasprintf(&sql, format, arguments);
+    if (length < 0) FAIL("no memory");
+    bool sent = send_message(session, 'Q', sql, (size_t)length + 1);
+    free(sql);
+    return sent;
 }
 
 static const char *say(int session, const char *format, va_list arguments) {
@@ -258,19 +293,33 @@ const char *database_say(int session, const char *format, ...) {
     return text;
 }
 
-char *database_try(int session, const char *format, ...) {
+bool database_send(int session, const char *format, ...) {
     va_list arguments;
-    char *sql = NULL, *text = strdup(""), error[256];
     va_start(arguments, format);
-    int length = vasprintf(&sql, format, arguments);
+    bool sent = send_text(session, format, arguments);
     va_end(arguments);
-    if (length < 0 || !text) FAIL("no memory");
-    bool good = send_message(session, 'Q', sql, (size_t)length + 1) &&
-                read_answer(session, &text, error, sizeof error);
-    free(sql);
-    if (good) return text;
+    return sent;
+}
+
+bool database_has_answered(int session) {
+    struct pollfd p = {.fd = session, .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
+}
+
+char *database_receive(int session) {
+    char *text = strdup(""), error[256];
+    if (!text) FAIL("no memory");
+    if (read_answer(session, &text, error, sizeof error)) return text;
     free(text);
     return NULL;
+}
+
+char *database_try(int session, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bool sent = send_text(session, format, arguments);
+    va_end(arguments);
+    return sent ? database_receive(session) : NULL;
 }
 
 const char *database_run(struct database *d, const char *format, ...) {
@@ -333,6 +382,35 @@ void database_kill(struct database *d) {
     end_with(d, SIGKILL);
 }
 
+void database_stop(struct database *d) {
+    end_with(d, SIGINT);
+}
+
+/* Its processes lead groups of their own. */
+static void signal_all(struct database *d, int number) {
+    char path[64];
+    int child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)d->pid, (int)d->pid);
+    kill(d->pid, number);
+    FILE *children = fopen(path, "re");
+    while (children && fscanf(children, "%d", &child) == 1)
+        kill(child, number);
+    if (children) fclose(children);
+}
+
+static void resume_deferred(void *d) {
+    database_resume(d);
+}
+
+void database_pause(struct database *d) {
+    signal_all(d, SIGSTOP);
+    test_defer(resume_deferred, d);
+}
+
+void database_resume(struct database *d) {
+    if (!is_down(d)) signal_all(d, SIGCONT);
+}
+
 /* SIGQUIT: it ends its sessions, and saves nothing. */
 static void end_for_good(void *what) {
     struct database *d = what;
@@ -345,10 +423,9 @@ static void end_for_good(void *what) {
 
 /* One whose predecessor was killed refuses to start until the last session has ended. */
 static bool is_up(struct database *d) {
-    char program[600], data[600];
-    snprintf(program, sizeof program, "%s/bin/postgres", programs);
+    char data[600];
     snprintf(data, sizeof data, "%s/data", d->directory);
-    const char *const argv[] = {program, "-D", data, NULL};
+    const char *const argv[] = {program_of(d, "postgres"), "-D", data, NULL};
     if (is_down(d)) d->pid = spawn(argv, file_of(d, "log"), true);
     int session = database_try_to_connect(d);
     if (session < 0) return false;
@@ -360,30 +437,47 @@ void database_start_again(struct database *d) {
     WAIT_UNTIL(is_up(d));
 }
 
+void database_promote(struct database *d) {
+    write_file(d, "data/standby.signal", "");
+    database_start_again(d);
+    CHECK_STR(database_run(d, "SELECT pg_promote()"), "t");
+}
+
 /* Nothing is to outlast the test, so it doesn't wait for the disk. */
 static void make_data(struct database *d, struct database_options options) {
-    char program[600], data[600];
-    snprintf(program, sizeof program, "%s/bin/initdb", programs);
+    char data[600], lines[1024];
     snprintf(data, sizeof data, "%s/data", d->directory);
     const char *encoding = options.encoding ? options.encoding : "UTF8";
-    const char *const argv[] = {program, "-D", data,     "-U", "postgres",   "-A",
-                                "trust", "-E", encoding, "-N", "--locale=C", NULL};
+    const char *const argv[] = {program_of(d, "initdb"),
+                                "-D",
+                                data,
+                                "-U",
+                                "postgres",
+                                "-A",
+                                "trust",
+                                "-E",
+                                encoding,
+                                "-N",
+                                "--locale=C",
+                                NULL};
     if (!run(argv, file_of(d, "log"), true)) FAIL("initdb failed");
-    write_file(d, "data/postgresql.conf",
-               "listen_addresses = ''\nfsync = off\nfull_page_writes = off\n"
-               "shared_buffers = 32MB\nunix_socket_directories = '");
-    write_file(d, "data/postgresql.conf", d->directory);
-    write_file(d, "data/postgresql.conf", "'\n");
+    snprintf(lines, sizeof lines,
+             "listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n"
+             "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\n",
+             options.tcp ? "127.0.0.1" : "", d->port, d->directory);
+    write_file(d, "data/postgresql.conf", lines);
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
     if (options.standby) write_file(d, "data/standby.signal", "");
 }
 
 static void start(struct database *d, struct database_options options) {
+    d->version = options.version;
+    d->port = options.tcp ? server_free_port() : PORT;
     give_to_nobody(d->directory);
-    find_programs(file_of(d, "log"));
+    find_programs(d, file_of(d, "log"));
     make_data(d, options);
-    snprintf(d->conninfo, sizeof d->conninfo, "host=%s user=postgres dbname=postgres",
-             d->directory);
+    snprintf(d->conninfo, sizeof d->conninfo,
+             "host=%s port=%d user=postgres dbname=postgres", d->directory, d->port);
     database_start_again(d);
 }
 
@@ -405,30 +499,58 @@ struct database *database_start_with(struct database_options options) {
  * The shared one
  * ---------------------------------------------------------------------- */
 
-static struct database *shared;
+static struct database *shared[VERSIONS];
 
 /* At the end of the process. Killed instead, it would leave a segment of shared memory. */
 static void end_shared(void) {
-    if (!shared) return;
-    end_with(shared, SIGQUIT);
-    if (!getenv("KEEP")) remove_tree(shared->directory);
+    for (size_t i = 0; i < VERSIONS; i++) {
+        if (!shared[i]) continue;
+        end_with(shared[i], SIGQUIT);
+        if (!getenv("KEEP")) remove_tree(shared[i]->directory);
+    }
 }
 
 static void settle_shared(void *what) {
-    (void)what;
-    if (!test_failed() && !is_down(shared)) return;
-    end_for_good(shared);
-    shared = NULL;
+    struct database **one = what;
+    if (!test_failed() && !is_down(*one)) return;
+    end_for_good(*one);
+    *one = NULL;
+}
+
+static struct database **shared_place(int version) {
+    for (size_t i = 0; i < VERSIONS; i++)
+        if (!shared[i] || shared[i]->version == version) return &shared[i];
+    FAIL("more than %d versions of PostgreSQL", VERSIONS);
+}
+
+/* A slot is active until the process has ended that served a feed which was killed. */
+static bool has_no_slot(struct database *d) {
+    database_run(d, "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots"
+                    " WHERE active");
+    database_run(d, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+                    " WHERE NOT active");
+    return !*database_run(d, "SELECT 1 FROM pg_replication_slots");
+}
+
+struct database *database_shared_of(int version) {
+    static bool registered;
+    struct database **one = shared_place(version);
+    bool fresh = *one == NULL;
+    if (fresh) *one = new_database();
+    if (!registered) registered = atexit(end_shared) == 0;
+    test_defer(settle_shared, one);
+    if (fresh)
+        start(*one, (struct database_options){.version = version,
+                                              .config = "wal_level = logical\n"});
+    WAIT_UNTIL(has_no_slot(*one));
+    database_run(*one, "DO $$DECLARE p text; BEGIN FOR p IN SELECT pubname FROM"
+                       " pg_publication LOOP EXECUTE format('DROP PUBLICATION %%I', p);"
+                       " END LOOP; END$$;"
+                       "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
+                       "GRANT USAGE ON SCHEMA public TO public");
+    return *one;
 }
 
 struct database *database_shared(void) {
-    static bool registered;
-    bool fresh = shared == NULL;
-    if (fresh) shared = new_database();
-    if (!registered) registered = atexit(end_shared) == 0;
-    test_defer(settle_shared, NULL);
-    if (fresh) start(shared, (struct database_options){.unused = 0});
-    database_run(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
-                         "GRANT USAGE ON SCHEMA public TO public");
-    return shared;
+    return database_shared_of(0);
 }

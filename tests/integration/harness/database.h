@@ -9,9 +9,13 @@
  *     int writer = database_connect(d);          a session that stays open
  *     database_say(writer, "BEGIN; INSERT INTO users VALUES (101)");
  *
- * It listens on a unix socket in its own directory and on no port. PostgreSQL refuses to be
- * root: if the tests are, it runs as `nobody`. build/deps/postgres is what is started; a
- * machine for which there is none skips the test. Needs no libpq. */
+ *     database_send(writer, "INSERT INTO users VALUES (102)");
+ *     while (!database_has_answered(writer)) ...
+ *
+ * It listens on a unix socket in its own directory; with .tcp = true also at 127.0.0.1.
+ * PostgreSQL refuses to be root: if the tests are, it runs as `nobody`. What is started is
+ * build/deps/postgres, or with .version = 17 build/deps/postgres-17; a machine for which
+ * there is none skips the test. Needs no libpq. */
 
 #ifndef DATABASE_H
 #define DATABASE_H
@@ -21,14 +25,18 @@
 
 struct database_options {
     bool unused;          /* Lets database_start() be called without any option. */
+    int version;          /* 0: the machine's own, or what is fetched for it. */
     bool standby;         /* It recovers for ever: a standby, whose primary is silent. */
+    bool tcp;             /* It listens at d->port, too. */
     const char *config;   /* Further lines of postgresql.conf; may be NULL. */
     const char *encoding; /* NULL: UTF8. */
 };
 
 struct database {
     pid_t pid; /* 0 while it is down. */
-    char *directory;
+    int version;
+    int port;           /* In the name of its socket, even if it listens at none. */
+    char *directory;    /* The data is in data/. */
     char conninfo[512]; /* What libpq takes. */
 };
 
@@ -38,13 +46,24 @@ struct database {
 /* It answers when this returns, and ends with the test. */
 struct database *database_start_with(struct database_options options);
 
-/* One for all tests of the process, whose schema `public` is empty: a start takes seconds.
- * Not for tests that end it, or set what lasts. */
+/* One for all tests of the process, whose schema `public` is empty, with wal_level = logical,
+ * no publication and no slot: a start takes seconds. Not for tests that end it, or set what
+ * lasts. */
 struct database *database_shared(void);
+struct database *database_shared_of(int version);
 
 /* kill -9 of the server; its sessions' processes notice and end. */
 void database_kill(struct database *d);
+/* "Fast": it ends its sessions, and saves. */
+void database_stop(struct database *d);
 void database_start_again(struct database *d);
+
+/* All its processes hang, or go on. */
+void database_pause(struct database *d);
+void database_resume(struct database *d);
+
+/* It is down, recovers as a standby would, and is promoted: another timeline. */
+void database_promote(struct database *d);
 
 /* A session, as a file descriptor. It is closed when the test ends, if not before. */
 int database_connect(struct database *d);
@@ -59,6 +78,13 @@ const char *database_say(int session, const char *format, ...)
 int database_try_to_connect(struct database *d);
 char *database_try(int session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The two halves of database_try(): the statements are on their way; their answer, or part
+ * of it, has come, or the session has ended; NULL as there. */
+bool database_send(int session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool database_has_answered(int session);
+char *database_receive(int session);
 
 /* The same as database_say() in a session of its own. */
 const char *database_run(struct database *d, const char *format, ...)

@@ -116,6 +116,45 @@ TEST(a_killed_database_comes_back_with_its_rows) {
     CHECK_STR(database_run(d, "SELECT id FROM t ORDER BY id"), "1\n2\n3");
 }
 
+static void check_version(int version) {
+    struct database *d = database_shared_of(version);
+    CHECK_INT(atoi(database_run(d, "SHOW server_version_num")) / 10000, version);
+    CHECK_STR(database_run(d, "SELECT slot_name FROM pg_create_logical_replication_slot("
+                              "'s', 'pgoutput')"),
+              "s");
+}
+
+TEST(a_database_is_of_the_version_that_is_asked_for) {
+    check_version(17);
+    check_version(17);
+    CHECK(database_shared_of(17) == database_shared_of(17));
+}
+
+TEST(a_promoted_database_is_on_another_timeline) {
+    struct database *d = database_start();
+    const char *timeline = "SELECT timeline_id FROM pg_control_checkpoint()";
+    CHECK_STR(database_run(d, "%s", timeline), "1");
+    database_stop(d);
+    database_promote(d);
+
+    database_run(d, "CHECKPOINT");
+    CHECK_STR(database_run(d, "%s", timeline), "2");
+}
+
+TEST(a_database_that_is_paused_says_nothing) {
+    struct database *d = database_start();
+    int session = database_connect(d);
+    database_pause(d);
+    CHECK(database_send(session, "SELECT 7"));
+    usleep(1000);
+    CHECK(!database_has_answered(session));
+    database_resume(d);
+
+    char *text = database_receive(session);
+    test_defer(free, text);
+    CHECK_STR(text, "7");
+}
+
 TEST(a_standby_recovers_for_ever) {
     struct database *d = database_start(.standby = true);
 

@@ -164,7 +164,7 @@ static bool port_is_free(int port) {
 
 /* Starting points differ between programs that run at the same time, and between workers:
  * a port that a server has left is not another's while its replicas still look for it. */
-static int free_port(void) {
+int server_free_port(void) {
     static unsigned next;
     pid_t program = test_worker() ? getppid() : getpid();
     if (!next) next = (unsigned)program * 97u + test_worker() * SHARE;
@@ -358,7 +358,7 @@ static bool lost_its_port(const struct server *s) {
 /* Leaves it up, or down by its own decision. */
 static void spawn_at_some_port(struct server *s) {
     for (int i = 0; i < START_ATTEMPTS; i++) {
-        s->port = free_port();
+        s->port = server_free_port();
         s->log_start = log_size(s);
         spawn_and_wait(s);
         if (s->pid || !lost_its_port(s)) return;

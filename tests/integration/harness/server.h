@@ -83,6 +83,9 @@ void server_wait_for_end(struct server *s);
 /* Path of a file in its directory, owned by the test. */
 const char *server_file(const struct server *s, const char *name);
 
+/* A port that nobody listens at, for whatever else a test starts. */
+int server_free_port(void);
+
 /* What it has printed since the test began, owned by the test. */
 const char *server_log(const struct server *s);
 
