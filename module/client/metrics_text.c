@@ -10,13 +10,13 @@
 #include "metrics_table.h"
 #include "text.h"
 
-static void head(FILE *out, const char *name, enum metric_type type, const char *help) {
+void metrics_head(FILE *out, const char *name, enum metric_type type, const char *help) {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name,
             type == METRIC_COUNTER ? "counter" : "gauge");
 }
 
 /* What text_show() writes has no newline, and tells any two keys apart. */
-static void label(FILE *out, const char *bytes, size_t length) {
+void metrics_label(FILE *out, const char *bytes, size_t length) {
     char *shown = text_shown(bytes, length);
     for (const char *c = shown; *c; c++) {
         if (*c == '"' || *c == '\\') putc('\\', out);
@@ -35,14 +35,15 @@ static void value(FILE *out, double n) {
 
 static void open_labels(FILE *out, const char *name, const struct survey_node *n) {
     fprintf(out, "%s{node=\"", name);
-    if (n) label(out, n->name, strlen(n->name));
+    if (n) metrics_label(out, n->name, strlen(n->name));
     putc('"', out);
 }
 
 /* ---- nodes ---- */
 
 static void write_up(const struct survey *v, FILE *out) {
-    head(out, "bulwark_up", METRIC_GAUGE, "1 if the server answers and has Bulwark.");
+    metrics_head(out, "bulwark_up", METRIC_GAUGE,
+                 "1 if the server answers and has Bulwark.");
     for (size_t i = 0; i < v->nnodes; i++) {
         const struct survey_node *n = &v->node[i];
         open_labels(out, "bulwark_up", n);
@@ -52,24 +53,24 @@ static void write_up(const struct survey *v, FILE *out) {
 }
 
 static void write_about(const struct survey *v, FILE *out) {
-    head(out, "bulwark_info", METRIC_GAUGE, "Always 1; what the server is.");
+    metrics_head(out, "bulwark_info", METRIC_GAUGE, "Always 1; what the server is.");
     for (size_t i = 0; i < v->nnodes; i++) {
         const struct survey_node *n = &v->node[i];
         if (!n->up) continue;
         open_labels(out, "bulwark_info", n);
         fprintf(out, ",version=\"");
-        label(out, n->bulwark, strlen(n->bulwark));
+        metrics_label(out, n->bulwark, strlen(n->bulwark));
         fprintf(out, "\",product=\"%s\",product_version=\"", n->product);
-        label(out, n->version, strlen(n->version));
+        metrics_label(out, n->version, strlen(n->version));
         fprintf(out, "\",role=\"");
-        label(out, n->role, strlen(n->role));
+        metrics_label(out, n->role, strlen(n->role));
         fputs("\"} 1\n", out);
     }
 }
 
 static void write_trust(const struct survey *v, FILE *out) {
-    head(out, "bulwark_trust_warnings", METRIC_GAUGE,
-         "1 if the server's settings contradict what bf-trust promises.");
+    metrics_head(out, "bulwark_trust_warnings", METRIC_GAUGE,
+                 "1 if the server's settings contradict what bf-trust promises.");
     for (size_t i = 0; i < v->nnodes; i++) {
         if (!v->node[i].up) continue;
         open_labels(out, "bulwark_trust_warnings", &v->node[i]);
@@ -78,13 +79,15 @@ static void write_trust(const struct survey *v, FILE *out) {
 }
 
 static void write_memory(const struct survey *v, FILE *out) {
-    head(out, "bulwark_server_memory_bytes", METRIC_GAUGE, "Memory that the server uses.");
+    metrics_head(out, "bulwark_server_memory_bytes", METRIC_GAUGE,
+                 "Memory that the server uses.");
     for (size_t i = 0; i < v->nnodes; i++) {
         if (!v->node[i].memory) continue;
         open_labels(out, "bulwark_server_memory_bytes", &v->node[i]);
         fprintf(out, "} %llu\n", (unsigned long long)v->node[i].memory);
     }
-    head(out, "bulwark_server_memory_limit_bytes", METRIC_GAUGE, "Its maxmemory; 0: none.");
+    metrics_head(out, "bulwark_server_memory_limit_bytes", METRIC_GAUGE,
+                 "Its maxmemory; 0: none.");
     for (size_t i = 0; i < v->nnodes; i++) {
         if (!v->node[i].memory) continue;
         open_labels(out, "bulwark_server_memory_limit_bytes", &v->node[i]);
@@ -93,7 +96,7 @@ static void write_memory(const struct survey *v, FILE *out) {
 }
 
 static void write_metric(const struct survey *v, const struct metric *m, FILE *out) {
-    if (m->help) head(out, m->name, m->type, m->help);
+    if (m->help) metrics_head(out, m->name, m->type, m->help);
     for (size_t i = 0; i < v->nnodes; i++) {
         uint64_t n;
         if (!survey_number(&v->node[i], m->field, &n)) continue;
@@ -108,7 +111,7 @@ static void write_metric(const struct survey *v, const struct metric *m, FILE *o
 static void open_filter(FILE *out, const char *name, const struct survey_filter *f) {
     open_labels(out, name, f->node);
     fputs(",filter=\"", out);
-    label(out, f->key.text, f->key.length);
+    metrics_label(out, f->key.text, f->key.length);
     putc('"', out);
 }
 
@@ -136,7 +139,7 @@ static void write_shares(const struct survey *v, const struct filter_metric *m,
 
 static void write_filters(const struct survey *v, const struct filter_metric *m,
                           FILE *out) {
-    head(out, m->name, m->type, m->help);
+    metrics_head(out, m->name, m->type, m->help);
     for (size_t i = 0; i < v->nfilters; i++) {
         const struct survey_filter *f = &v->filter[i];
         if (f->shares && m->type == METRIC_COUNTER)
@@ -157,7 +160,7 @@ static void write_names(const struct survey_filter *f, const char *metric, const
 
 static void write_states(const struct survey *v, FILE *out) {
     static const char name[] = "bulwark_filter_state";
-    head(out, name, METRIC_GAUGE, "1 for the state that the filter is in.");
+    metrics_head(out, name, METRIC_GAUGE, "1 for the state that the filter is in.");
     for (size_t i = 0; i < v->nfilters; i++)
         write_names(&v->filter[i], name, "state", survey_state_names, SURVEY_STATES,
                     1u << v->filter[i].state, out);
@@ -165,8 +168,8 @@ static void write_states(const struct survey *v, FILE *out) {
 
 static void write_causes(const struct survey *v, FILE *out) {
     static const char name[] = "bulwark_filter_unknown_by";
-    head(out, name, METRIC_GAUGE,
-         "1 for the cause for which nothing is absent at this moment.");
+    metrics_head(out, name, METRIC_GAUGE,
+                 "1 for the cause for which nothing is absent at this moment.");
     for (size_t i = 0; i < v->nfilters; i++)
         write_names(&v->filter[i], name, "cause", survey_cause_names, SURVEY_CAUSES,
                     v->filter[i].unknown_by, out);
@@ -183,9 +186,10 @@ void metrics_write(const struct survey *v, FILE *out) {
     write_causes(v, out);
     for (const struct filter_metric *m = metrics_of_filters; m->name; m++)
         write_filters(v, m, out);
-    head(out, "bulwark_scrape_duration_seconds", METRIC_GAUGE, "What this scrape took.");
+    metrics_head(out, "bulwark_scrape_duration_seconds", METRIC_GAUGE,
+                 "What this scrape took.");
     fprintf(out, "bulwark_scrape_duration_seconds %.3f\n", (double)v->took / 1000);
-    head(out, "bulwark_scrape_complete", METRIC_GAUGE,
-         "0 if a server was away, or a filter that was named is missing.");
+    metrics_head(out, "bulwark_scrape_complete", METRIC_GAUGE,
+                 "0 if a server was away, or a filter that was named is missing.");
     fprintf(out, "bulwark_scrape_complete %d\n", v->trouble.code == EXIT_DONE);
 }
