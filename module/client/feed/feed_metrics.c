@@ -11,6 +11,7 @@
 #include "http.h"
 #include "interrupt.h"
 #include "metrics_text.h"
+#include "server_auth.h"
 
 /* What the thread has until the program ends. */
 static struct {
