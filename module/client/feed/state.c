@@ -4,7 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
+#include "split.h"
 
 const char *lsn_show(char *out, uint64_t lsn) {
     snprintf(out, LSN_TEXT, "%X/%X", (unsigned)(lsn >> 32), (unsigned)lsn);
@@ -44,4 +48,16 @@ bool state_read(const char *text, size_t length, struct state *out) {
     if (n != 8 || !lsn_read(lsn, &out->lsn) || !lsn_read(before, &out->before))
         return false;
     return state_write(out, again) == length && memcmp(again, copy, length) == 0;
+}
+
+char *state_key(const char *key, bool cluster) {
+    size_t length = strlen(key), room = length + sizeof("{}:feed");
+    unsigned slot = split_slot(key, length);
+    char *out = fail_alloc(room);
+    snprintf(out, room, "%s:feed", key);
+    if (!cluster || split_slot(out, strlen(out)) == slot) return out;
+    snprintf(out, room, "{%s}:feed", key);
+    if (split_slot(out, strlen(out)) == slot) return out;
+    free(out);
+    return NULL;
 }

@@ -36,6 +36,10 @@ bool state_read(const char *text, size_t length, struct state *out);
 /* How long the text is. */
 size_t state_write(const struct state *s, char *out);
 
+/* Where the state of a filter's key stands: KEY:feed. In a cluster it must be in the key's
+ * slot: {KEY}:feed, unless KEY has a tag; NULL if a brace in KEY leaves no way. Free it. */
+char *state_key(const char *key, bool cluster);
+
 /* Places in the WAL as PostgreSQL writes them: 0/16B3748. */
 #define LSN_TEXT 24
 const char *lsn_show(char *out, uint64_t lsn);
