@@ -50,7 +50,7 @@ static bool read_database(struct feed_config *c, struct failure *f) {
 /* A name as SQL has it, up to a dot or the end: with double quotes, where it may have dots,
  * or without, where it is taken as it is. NULL: it is none. */
 static const char *take_name(const char **at) {
-    char *out = fail_strndup("", strlen(*at)), *to = out;
+    char *out = fail_alloc(strlen(*at) + 1), *to = out;
     if (**at != '"') {
         while (**at && **at != '.' && **at != '"')
             *to++ = *(*at)++;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sql_text.h - names and texts, as SQL writes them. No connection is needed: all of it holds
+ * under standard_conforming_strings, PostgreSQL's default. Free what comes back. */
+#ifndef FEED_SQL_TEXT_H
+#define FEED_SQL_TEXT_H
+
+#include "config.h"
+
+char *sql_name(const char *name);    /* "users": always in double quotes */
+char *sql_literal(const char *text); /* 'users' */
+
+/* "public"."users" */
+char *sql_table(const struct feed_config *c);
+
+/* An array of the item's columns, as its text: {"id","sku"} */
+char *sql_columns(const struct feed_config *c);
+
+/* The role that the feed logs in as: the user in `database`. NULL: none is named. */
+char *sql_role(const struct feed_config *c);
+
+#endif
