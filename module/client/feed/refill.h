@@ -4,42 +4,65 @@
  *
  *     feed                              loader
  *      |  refill_start() ---- fork ----->|
- *      |<--------------- started --------|   START of each part: takes adds from now on
+ *      |<--------------- start 0 --------|   START of each part: takes adds from now on
+ *      |<--------------- started --------|
  *      |  go ---------------------------->|   the feed sends them
  *      |                                 |   waits until the transactions under way have ended
- *      |                                 |   reads the table in chunks by key; LOAD
- *      |<--------------- progress n m ---|   CHECK
- *      |<--------------- part 0 token n -|
+ *      |<--------------- progress n m ---|   reads the table in chunks by key; LOAD
+ *      |<--------------- part 0 token n -|   CHECK
  *      |<--------------- loaded ---------|   and ends
  *
- * A row that was visible before "go" is read by the loader; one that becomes visible after
- * it comes in the stream after it. If the feed dies, its loader does; a rebuild is left
- * behind, whose place the next one takes. */
+ * If the server loses rebuilds meanwhile, or the table turns out to be much larger than it
+ * was thought to be, all of this comes again, for those parts: start, started, go.
+ *
+ * Why nothing is missed: a row that is visible when the transactions that were under way
+ * after START have ended, is read. A transaction that ends later is in the stream later, and
+ * its items are added after START: the server puts them into the new generation, too.
+ *
+ * The loader does nothing at its end. Killed, or with its feed, it leaves its rebuilds
+ * behind, and a string beside the first part's key that says how far they are: record.h.
+ * The next loader goes on with those rebuilds that the server still has, behind the last key
+ * whose items were all acknowledged. This is right as long as no change was left out
+ * meanwhile, which the feed has to say:
+ *
+ *     REFILL_ANEW     changes were left out (the part was lost): the rebuild is undone, and
+ *                     another is begun
+ *     REFILL_GO_ON    none were: the part has been given all of the stream, or is given it
+ *                     again from where it was
+ *     REFILL_LEFT     the same, but the part is only filled if a rebuild of it was left */
 #ifndef FEED_REFILL_H
 #define FEED_REFILL_H
 
 #include <sys/types.h>
 
-#include "sink.h"
+#include "config.h"
+
+enum refill_wish { REFILL_NOT, REFILL_LEFT, REFILL_GO_ON, REFILL_ANEW };
+
+/* No news for so long is the end of a loader: ms. A table may be locked for a while. */
+#define REFILL_SILENT_MS 600000
+
+#define REFILL_LINE_MAX 640
 
 struct refill {
-    const struct feed_config *config;
-    pid_t pid;      /* 0: no loader is at work */
-    int from, to;   /* pipes */
-    bool *wanted;   /* parts */
-    char line[512]; /* what of the next one has come */
+    pid_t pid;                  /* 0: no loader is at work */
+    int from, to;               /* pipes */
+    char line[REFILL_LINE_MAX]; /* what of the next one has come */
     size_t length;
+    int64_t heard_at;    /* clock */
+    bool told;           /* LOADED or FAILED has come */
     uint64_t read, rows; /* progress */
 };
 
-/* What the loader says; PART and LOADED come after STARTED. */
+/* What the loader says. */
 struct refill_news {
     enum refill_word {
         REFILL_NOTHING,
-        REFILL_STARTED,
-        REFILL_PART,   /* part, token, count */
-        REFILL_LOADED, /* it has ended well */
-        REFILL_FAILED  /* it has ended: why */
+        REFILL_START,   /* part: what was left out before is made up for from here on */
+        REFILL_STARTED, /* refill_go() is waited for */
+        REFILL_PART,    /* part, token, count: to be committed, unless it was lost since */
+        REFILL_LOADED,  /* it has ended well */
+        REFILL_FAILED   /* it has ended: why */
     } word;
     uint32_t part;
     char token[20];
@@ -47,13 +70,14 @@ struct refill_news {
     char why[512];
 };
 
-bool refill_start(struct refill *r, const struct sink *s, const bool *wanted,
-                  struct failure *f);
+/* One wish for each part. */
+bool refill_start(struct refill *r, const struct feed_config *c,
+                  const enum refill_wish *wishes, struct failure *f);
 void refill_go(struct refill *r);
-void refill_stop(struct refill *r); /* the loader undoes what it began */
+void refill_stop(struct refill *r); /* at once; what it began stays for the next one */
 
 /* Without waiting. */
 void refill_receive(struct refill *r, struct refill_news *out);
-int refill_fd(const struct refill *r);
+int refill_fd(const struct refill *r); /* -1: no loader is at work */
 
 #endif
