@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* feeds.h - `bulwark feed`, run for a test: it keeps the filter "k" of the table "users".
+ *
+ *     struct feed *f = feed_start(.database = d, .server = s);    a DBA ran its SQL; it
+ *     feed_wait(f);                                               ... vouches
+ *     feed_kill(f);
+ *     feed_start_again(f); */
+
+#ifndef FEEDS_H
+#define FEEDS_H
+
+#include "cluster.h"
+#include "database.h"
+#include "program.h"
+#include "proxy.h"
+#include "server.h"
+
+#define FEED_LEASE 1.0 /* seconds; the shortest that there is */
+
+struct feed_rules {
+    struct database *database;
+    struct server *server;     /* It is waited for there. */
+    struct proxy *to_database; /* NULL: directly */
+    struct proxy *to_server;
+    const char *lines;  /* Further lines of its configuration; may be NULL. */
+    const char *address; /* Lines that say where the server is; NULL: server = ... */
+    bool without_sql;    /* Nobody runs its SQL. */
+};
+
+struct feed {
+    struct feed_rules rules;
+    const char *config; /* the file */
+    struct program *program;
+};
+
+/* A table of numbers, empty. */
+struct database *feed_table(struct database *d);
+
+#define feed_start(...) feed_start_with((struct feed_rules){__VA_ARGS__})
+struct feed *feed_start_with(struct feed_rules rules);
+
+/* It vouches: what was never there is absent. */
+void feed_wait(struct feed *f);
+bool feed_vouches(struct feed *f);
+
+void feed_kill(struct feed *f);
+void feed_start_again(struct feed *f);
+
+/* It has ended by a signal, in good order. */
+void feed_end(struct feed *f);
+
+/* The process that serves its stream. */
+pid_t feed_walsender(struct feed *f);
+
+/* A line of its log that has this in it, since it was started last. */
+bool feed_said(struct feed *f, const char *words);
+
+#endif
