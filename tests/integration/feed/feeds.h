@@ -23,7 +23,7 @@ struct feed_rules {
     struct server *server;     /* It is waited for there. */
     struct proxy *to_database; /* NULL: directly */
     struct proxy *to_server;
-    const char *lines;  /* Further lines of its configuration; may be NULL. */
+    const char *lines;   /* Further lines of its configuration; may be NULL. */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
     bool without_sql;    /* Nobody runs its SQL. */
 };
@@ -32,6 +32,7 @@ struct feed {
     struct feed_rules rules;
     const char *config; /* the file */
     struct program *program;
+    redisContext *link; /* to the server; NULL: none */
 };
 
 /* A table of numbers, empty. */

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 enum {
-    ROWS_MAX = 2000000, /* memory is taken as it is used */
-    BATCH = 500,        /* rows of a sweep's command */
-    OPEN_MAX = 4096,    /* rows that are denied at the same time, and asked for at once */
-    PAUSE = 200,        /* microseconds between two looks, and between two rows */
-    REPLY_MS = 300,     /* Then a reader gives up. */
+    ROWS_MAX = 2000000,   /* memory is taken as it is used */
+    BATCH = 500,          /* rows of a sweep's command */
+    OPEN_MAX = 4096,      /* rows that are denied at the same time, and asked for at once */
+    PAUSE = 200,          /* microseconds between two looks, and between two rows */
+    REPLY_MS = 300,       /* Then a reader gives up. */
     FIRST_ITEM = 1000000, /* numbers below are the test's */
 };
 

@@ -51,13 +51,13 @@ struct judge_rules {
 };
 
 struct verdict {
-    long rows;                             /* that became visible */
+    long rows;                               /* that became visible */
     long absent, maybe, unknown, speechless; /* first answers */
-    long denials;                          /* answers "absent" in all */
-    long late;                             /* rows */
-    double at_least, at_most;              /* the longest time that a row was denied */
-    double longest_write;                  /* seconds that a statement took */
-    long refused;                          /* statements that failed */
+    long denials;                            /* answers "absent" in all */
+    long late;                               /* rows */
+    double at_least, at_most;                /* the longest time that a row was denied */
+    double longest_write;                    /* seconds that a statement took */
+    long refused;                            /* statements that failed */
 };
 
 struct judge;

@@ -54,6 +54,7 @@ TEST(a_row_is_found_that_is_denied_again_long_after_it_was_there) {
     judge_wait_for_rows(j, 20);
     judge_rest(j);
     CHECK_INT(judge_so_far(j).unknown, judge_so_far(j).rows);
+    expect(c, "#t", "BF.ADD", "k", "another");
     expect(c, "OK", "BF.READY", "k");
 
     WAIT_UNTIL(is_late(j));

@@ -541,6 +541,7 @@ struct database *database_shared_of(int version) {
     test_defer(settle_shared, one);
     if (fresh)
         start(*one, (struct database_options){.version = version,
+                                              .tcp = true,
                                               .config = "wal_level = logical\n"});
     WAIT_UNTIL(has_no_slot(*one));
     database_run(*one, "DO $$DECLARE p text; BEGIN FOR p IN SELECT pubname FROM"
