@@ -2,53 +2,17 @@
 /* fill.c - bulwark fill: all items of a source into a new generation of a filter.
  *
  *     look       at settings, source, item template, server, filter: nothing is begun yet
- *     a pass     START of each part that isn't done
- *                settle: whoever added before START has committed, or shows its transaction
- *                read the source from its beginning: LOAD
- *                CHECK and COMMIT of each part
- *     another    for the parts that the server has lost meanwhile, if the source can be
- *                read again; all parts, if the estimated capacity turned out wrong
- *     report     or, after a failure, ABORT of what was begun
- *
- * COMMIT names the number of items that were sent, and the server refuses it if it has
- * fewer: nothing is vouched for too early, whatever was killed when. */
-#include <poll.h>
+ *     filling    START, LOAD, CHECK, COMMIT: filling.h
+ *     report     or, after a failure, ABORT of what was begun */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "filling.h"
 #include "interrupt.h"
-#include "item.h"
 #include "json.h"
-#include "loader.h"
 #include "numbers.h"
-#include "progress.h"
-#include "rebuild.h"
 #include "run.h"
-#include "source.h"
-
-/* A server that loses a rebuild more often than this has another trouble. */
-#define PASSES_MAX 5
-
-/* What has come so far is sent if there is no more for this long. */
-#define SLOW_SOURCE_MS 1000
-
-struct fill {
-    const struct settings *s;
-    const char *filter;
-    struct source *source;
-    struct item_template item;
-    struct nodes *nodes;
-    struct parts parts;
-    struct loader *loader;
-    struct progress progress;
-    uint64_t capacity; /* of all parts */
-    bool corrected;    /* the capacity was estimated, and is known now */
-    uint64_t read;     /* items that the source gave in this pass */
-    unsigned passes;
-    int64_t began;
-    char *made; /* an item, if the template adds something to it */
-};
 
 /* ---- looking ---- */
 
@@ -64,318 +28,95 @@ static bool check_settings(const struct settings *s, struct failure *f) {
     return true;
 }
 
-/* A fifth more than there are, so that the nightly rebuild comes before it is full. */
-static uint64_t with_room(uint64_t items) {
-    uint64_t more = items + items / 5;
-    return more < 1000 ? 1000 : more;
-}
-
-static bool choose_capacity(struct fill *fill, struct failure *f) {
-    const struct source *source = fill->source;
-    fill->capacity = fill->s->capacity ? fill->s->capacity : with_room(source->count);
-    if (fill->s->capacity || source->count || source->repeats) return true;
+static bool choose_capacity(struct filling *g, struct failure *f) {
+    const struct source *source = g->source;
+    g->capacity = g->s->capacity ? g->s->capacity : filling_room_for(source->count);
+    if (g->s->capacity || source->count || source->repeats) return true;
     return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity",
                 source->name);
 }
 
-static uint64_t part_capacity(const struct fill *fill) {
-    return split_capacity(fill->capacity, (uint32_t)fill->parts.n);
-}
-
-static bool look(struct fill *fill, struct failure *f) {
-    if (!check_settings(fill->s, f) || !item_prepare(fill->s, &fill->item, f)) return false;
-    if (!server_prepare(fill->s, f)) return false;
-    fill->source = source_open(fill->s, f);
-    if (!fill->source || !choose_capacity(fill, f)) return false;
-    if (!fill->source->count && fill->source->repeats && !fill->source->estimated &&
-        !fill->s->empty)
+static bool look(struct filling *g, struct failure *f) {
+    if (!check_settings(g->s, f) || !item_prepare(g->s, &g->item, f)) return false;
+    if (!server_prepare(g->s, f)) return false;
+    g->source = source_open(g->s, f);
+    if (!g->source || !choose_capacity(g, f)) return false;
+    if (!g->source->count && g->source->repeats && !g->source->estimated && !g->s->empty)
         return fail(
             f, EXIT_SOURCE,
             "%s has no items: everything would be absent; if that is right, say --empty",
-            fill->source->name);
-    fill->nodes = nodes_open(fill->s, f);
-    if (!fill->nodes) return false;
-    part_make(&fill->parts, fill->filter, (uint32_t)fill->s->parts);
-    for (uint32_t i = 0; i < fill->parts.n; i++)
-        if (!rebuild_look(fill->nodes, &fill->parts.part[i], fill->s, f)) return false;
-    fill->loader = loader_new(fill->nodes, &fill->parts);
-    fill->made =
-        fail_alloc(ITEM_BYTES_MAX + fill->item.before_length + fill->item.after_length);
-    return true;
+            g->source->name);
+    return filling_open(g, f);
 }
 
-/* ---- a pass ---- */
+/* ---- the ways of this subcommand ---- */
 
-static bool start_all(struct fill *fill, struct failure *f) {
-    struct rebuild_plan plan = {.capacity = part_capacity(fill),
-                                .clears_way = fill->s->stale == 0 && fill->passes == 1,
-                                .settings = fill->s};
-    for (uint32_t i = 0; i < fill->parts.n; i++) {
-        struct part *p = &fill->parts.part[i];
-        if (p->state == PART_DONE) continue;
-        if (!rebuild_start(fill->nodes, p, &plan, f)) return false;
-    }
-    return true;
+static bool start(struct filling *g, struct part *p, struct failure *f) {
+    return filling_start_part(g, p, g->s->stale == 0 && g->passes == 1, f);
 }
 
-/* How long transactions are waited for. */
-static int64_t patience(const struct settings *s) {
-    return s->stale > s->timeout ? s->stale : s->timeout;
+static bool commit(struct filling *g, struct part *p, struct failure *f) {
+    return rebuild_commit(g->nodes, p, g->s, f);
 }
 
-/* Who added an item before START has to have committed it, so that the source shows it.
- * Who adds and then begins a transaction does both within --settle: so the mark comes after
- * that, and the transaction may take its time. */
-static bool settle(struct fill *fill, struct failure *f) {
-    struct source *source = fill->source;
-    char waits[256] = "", said[256] = "";
-    if (!interrupt_sleep(fill->s->settle, f)) return false;
-    if (source->kind->mark && !source->kind->mark(source, f)) return false;
-    if (!source->kind->settled) return true;
-    for (int64_t until = interrupt_clock() + patience(fill->s);;) {
-        if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;
-        if (!*waits) return true;
-        if (interrupt_clock() > until)
-            return fail(f, EXIT_SOURCE, "%s: end it, or wait longer with --stale", waits);
-        if (strcmp(waits, said) != 0) fprintf(stderr, "%s\n", strcpy(said, waits));
-        if (!interrupt_sleep(200, f)) return false;
-    }
+static bool verify(struct filling *g, struct part *p, struct failure *f) {
+    return rebuild_verify(g->nodes, p, f);
 }
 
-static const char *make_item(struct fill *fill, const struct source_item *value,
-                             size_t *length) {
-    const struct item_template *t = &fill->item;
-    *length = t->before_length + value->length + t->after_length;
-    if (*length == value->length) return value->text;
-    memcpy(fill->made, t->before, t->before_length);
-    memcpy(fill->made + t->before_length, value->text, value->length);
-    memcpy(fill->made + t->before_length + value->length, t->after, t->after_length);
-    return fill->made;
-}
-
-static void take_value(struct fill *fill, const struct source_item *value) {
-    if (!item_good(&fill->item, value)) return;
-    size_t length;
-    const char *item = make_item(fill, value, &length);
-    struct part *p = &fill->parts.part[split_part(item, length, fill->parts.n)];
-    fill->read++;
-    if (p->state == PART_OPEN) loader_add(fill->loader, p, item, length);
-}
-
-static uint32_t count_parts(const struct fill *fill, int state) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < fill->parts.n; i++)
-        n += fill->parts.part[i].state == (unsigned)state;
-    return n;
-}
-
-static bool turn(struct fill *fill, int fd, struct failure *f) {
-    progress_show(&fill->progress, fill->read, loader_numbers(fill->loader)->bytes);
-    return loader_turn(fill->loader, fd, f);
-}
-
-/* Reads more, once there is something to read. */
-static bool receive(struct fill *fill, int64_t *idle_since, struct failure *f) {
-    struct source *source = fill->source;
-    struct pollfd p = {.fd = source->kind->fd(source), .events = POLLIN};
-    if (p.fd < 0 || poll(&p, 1, 0) > 0) {
-        *idle_since = interrupt_clock();
-        return source->kind->receive(source, f);
-    }
-    if (interrupt_clock() - *idle_since > SLOW_SOURCE_MS) {
-        loader_flush(fill->loader);
-        *idle_since = interrupt_clock();
-    }
-    return turn(fill, p.fd, f);
-}
-
-/* Until the source ends, or all parts are lost. */
-static bool read_source(struct fill *fill, struct failure *f) {
-    int64_t idle_since = interrupt_clock();
-    struct source_item value;
-    while (count_parts(fill, PART_OPEN) > 0) {
-        enum source_answer answer = SOURCE_ITEM;
-        while (answer == SOURCE_ITEM && loader_has_room(fill->loader)) {
-            answer = source_next(fill->source, &value, f);
-            if (answer == SOURCE_ITEM) take_value(fill, &value);
-        }
-        if (answer == SOURCE_FAILED) return false;
-        if (answer == SOURCE_END) return true;
-        if (interrupt_came()) return interrupt_fail(f);
-        bool good =
-            answer == SOURCE_EMPTY ? receive(fill, &idle_since, f) : turn(fill, -1, f);
-        if (!good) return false;
-    }
-    return true;
-}
-
-static bool load(struct fill *fill, struct failure *f) {
-    fill->read = 0;
-    fill->item.bad = 0;
-    if (!fill->source->kind->begin(fill->source, f)) return false;
-    progress_begin(&fill->progress, !fill->s->json, fill->source->count);
-    bool good = read_source(fill, f);
-    if (good) loader_flush(fill->loader);
-    while (good && !loader_is_done(fill->loader))
-        good = turn(fill, -1, f);
-    progress_clear(&fill->progress);
-    return good;
-}
-
-static bool judge(struct fill *fill, struct failure *f) {
-    if (fill->item.bad > 0)
-        return fail(f, EXIT_ITEMS,
-                    "%llu values of %s can't be items: mend them, or see --binary",
-                    (unsigned long long)fill->item.bad, fill->source->name);
-    if (fill->read == 0 && !fill->s->empty)
-        return fail(
-            f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
-            fill->source->name);
-    return true;
-}
-
-/* The estimate was so far off that the filter would be too small, or a waste. */
-static bool misjudged(struct fill *fill) {
-    if (!fill->source->estimated || fill->s->capacity || fill->corrected) return false;
-    if (fill->read <= fill->capacity && fill->read >= fill->capacity / 4) return false;
-    fill->corrected = true;
-    fill->capacity = with_room(fill->read);
-    fprintf(stderr, "%s has %llu items, not about %llu: begins again with room for %llu\n",
-            fill->source->name, (unsigned long long)fill->read,
-            (unsigned long long)fill->source->count, (unsigned long long)fill->capacity);
-    fill->source->count = fill->read;
-    return true;
-}
-
-static bool commit_all(struct fill *fill, struct failure *f) {
-    for (uint32_t i = 0; i < fill->parts.n; i++)
-        if (!rebuild_check(fill->nodes, &fill->parts.part[i], fill->s, fill->parts.n, i, f))
-            return false;
-    for (uint32_t i = 0; i < fill->parts.n; i++) {
-        struct part *p = &fill->parts.part[i];
-        if (interrupt_came()) return interrupt_fail(f);
-        if (p->state == PART_OPEN && !rebuild_commit(fill->nodes, p, fill->s, f))
-            return false;
-    }
-    return true;
-}
-
-/* A node that gave no answer isn't asked again: its parts lie side by side. */
-static bool abort_all(struct fill *fill, struct failure *f) {
-    const struct node *silent = NULL;
-    bool good = true;
-    for (uint32_t i = 0; i < fill->parts.n; i++) {
-        struct part *p = &fill->parts.part[i];
-        const struct node *node = fill->nodes->owner[split_slot(p->key, strlen(p->key))];
-        if (p->state != PART_OPEN) continue;
-        bool undone = (!node || node != silent) && rebuild_abort(fill->nodes, p, f);
-        if (!undone) silent = node;
-        good = good && undone;
-    }
-    return good;
-}
-
-/* Between the first COMMIT and the last, a node may have failed over. */
-static bool verify_all(struct fill *fill, struct failure *f) {
-    for (uint32_t i = 0; i < fill->parts.n; i++)
-        if (!rebuild_verify(fill->nodes, &fill->parts.part[i], f)) return false;
-    return true;
-}
-
-static bool pass(struct fill *fill, struct failure *f) {
-    fill->passes++;
-    if (!start_all(fill, f) || !settle(fill, f) || !load(fill, f)) return false;
-    if (count_parts(fill, PART_OPEN) == 0) return true;
-    if (!judge(fill, f)) return false;
-    if (!misjudged(fill)) return commit_all(fill, f);
-    return abort_all(fill, f);
-}
-
-static bool may_pass_again(struct fill *fill, struct failure *f) {
-    uint32_t lost = count_parts(fill, PART_LOST);
-    if (lost == 0) return true;
-    if (!fill->source->repeats)
-        return fail(
-            f, EXIT_SERVER,
-            "the server restarted or failed over and lost the rebuild, and %s can't be "
-            "read again: run this once more",
-            fill->source->name);
-    if (fill->passes >= PASSES_MAX)
-        return fail(
-            f, EXIT_SERVER,
-            "the rebuild was lost %u times: look at the server, then run this once more",
-            fill->passes);
-    fprintf(
-        stderr,
-        "%s: the server restarted, failed over or was told BF.LOADING, or another loader "
-        "took over: begins again (%u of %u keys)\n",
-        fill->filter, lost, fill->parts.n);
-    return interrupt_sleep(500, f);
-}
-
-static bool fill_all(struct fill *fill, struct failure *f) {
-    while (count_parts(fill, PART_DONE) < fill->parts.n) {
-        if (!pass(fill, f)) return false;
-        if (count_parts(fill, PART_DONE) == fill->parts.n && !verify_all(fill, f))
-            return false;
-        if (!may_pass_again(fill, f)) return false;
-    }
-    return true;
-}
+static const struct filling_ways ways = {
+    .start = start, .commit = commit, .verify = verify};
 
 /* ---- the end ---- */
 
-static void report_json(const struct fill *fill, double seconds) {
-    const struct loader_numbers *n = loader_numbers(fill->loader);
+static void report_json(const struct filling *g, double seconds) {
+    const struct loader_numbers *n = loader_numbers(g->loader);
     json_open(stdout, NULL);
-    json_text(stdout, "filter", fill->filter);
-    json_count(stdout, "items", fill->read);
-    json_count(stdout, "capacity", fill->capacity);
-    json_count(stdout, "parts", fill->s->parts);
+    json_text(stdout, "filter", g->filter);
+    json_count(stdout, "items", g->read);
+    json_count(stdout, "capacity", g->capacity);
+    json_count(stdout, "parts", g->s->parts);
     json_rate(stdout, "seconds", seconds);
     json_count(stdout, "bytes_sent", n->bytes);
     json_count(stdout, "batches_sent_again", n->sent_again);
     json_count(stdout, "redirections", n->redirections);
-    json_count(stdout, "passes", fill->passes);
+    json_count(stdout, "passes", g->passes);
     json_close(stdout);
     json_end_line(stdout);
 }
 
-static void report(const struct fill *fill) {
+static void report(const struct filling *g, int64_t ms) {
     char items[NUMBERS_TEXT], rate[NUMBERS_TEXT], capacity[NUMBERS_TEXT],
         time[NUMBERS_TEXT];
-    const struct loader_numbers *n = loader_numbers(fill->loader);
-    int64_t ms = interrupt_clock() - fill->began;
-    if (fill->s->json) {
-        report_json(fill, (double)ms / 1000);
+    const struct loader_numbers *n = loader_numbers(g->loader);
+    if (g->s->json) {
+        report_json(g, (double)ms / 1000);
         return;
     }
-    double per_second = ms ? (double)fill->read * 1000 / (double)ms : 0;
+    double per_second = ms ? (double)g->read * 1000 / (double)ms : 0;
     printf("%s is ready: %s items in %s (%s/s, settling included), room for %s\n",
-           fill->filter, numbers_show_count(items, fill->read), numbers_show_time(time, ms),
+           g->filter, numbers_show_count(items, g->read), numbers_show_time(time, ms),
            numbers_show_count(rate, (uint64_t)per_second),
-           numbers_show_count(capacity, fill->capacity));
-    if (n->sent_again || n->redirections || fill->passes > 1)
+           numbers_show_count(capacity, g->capacity));
+    if (n->sent_again || n->redirections || g->passes > 1)
         printf("on the way: %llu batches sent again, %llu redirections, %u passes\n",
                (unsigned long long)n->sent_again, (unsigned long long)n->redirections,
-               fill->passes);
-    if (fill->read > fill->capacity)
+               g->passes);
+    if (g->read > g->capacity)
         printf("more items than --capacity: the filter has grown, and asks in more places; "
                "take "
                "%llu next time\n",
-               (unsigned long long)with_room(fill->read));
+               (unsigned long long)filling_room_for(g->read));
 }
 
 /* Whatever was begun is undone, where the server can still be reached; in a moment, not in
  * --timeout for each part. */
-static void undo(struct fill *fill, struct failure *f) {
-    struct settings brief = *fill->s;
+static void undo(struct filling *g, struct failure *f) {
+    struct settings brief = *g->s;
     brief.timeout = brief.timeout < 1000 ? brief.timeout : 1000;
-    nodes_hurry(fill->nodes, &brief);
+    nodes_hurry(g->nodes, &brief);
     struct failure ignored;
-    abort_all(fill, &ignored);
-    uint32_t left = count_parts(fill, PART_OPEN), done = count_parts(fill, PART_DONE);
+    filling_abort(g, &ignored);
+    uint32_t left = filling_count(g, PART_OPEN), done = filling_count(g, PART_DONE);
     size_t at = strlen(f->text);
     if (left > 0)
         snprintf(
@@ -385,35 +126,38 @@ static void undo(struct fill *fill, struct failure *f) {
             left);
     else if (done > 0)
         snprintf(f->text + at, sizeof(f->text) - at, "; %u of %u keys are filled and ready",
-                 done, fill->parts.n);
-    fill->nodes->settings = fill->s;
+                 done, g->parts.n);
+    g->nodes->settings = g->s;
 }
 
-static void say_what_would_be_done(const struct fill *fill) {
-    printf("%s: %llu items%s\n", fill->source->name,
-           (unsigned long long)fill->source->count,
-           fill->source->estimated ? ", estimated" : "");
-    printf("%s: %u keys, room for %llu items each\n", fill->filter, fill->parts.n,
-           (unsigned long long)part_capacity(fill));
+static void say_what_would_be_done(const struct filling *g) {
+    printf("%s: %llu items%s\n", g->source->name, (unsigned long long)g->source->count,
+           g->source->estimated ? ", estimated" : "");
+    printf("%s: %u keys, room for %llu items each\n", g->filter, g->parts.n,
+           (unsigned long long)filling_part_capacity(g));
     printf("nothing was done (--dry-run)\n");
 }
 
+/* How long transactions are waited for. */
+static int64_t patience(const struct settings *s) {
+    return s->stale > s->timeout ? s->stale : s->timeout;
+}
+
 bool run_fill(const struct settings *s, struct failure *f) {
-    struct fill fill = {.s = s, .filter = s->operands[0], .began = interrupt_clock()};
-    bool good = look(&fill, f);
+    int64_t began = interrupt_clock();
+    struct filling g = {
+        .ways = &ways, .s = s, .filter = s->operands[0], .patience = patience(s)};
+    bool good = look(&g, f);
     if (good && s->dry_run)
-        say_what_would_be_done(&fill);
+        say_what_would_be_done(&g);
     else if (good) {
-        good = fill_all(&fill, f);
+        good = filling_run(&g, f);
         if (good)
-            report(&fill);
+            report(&g, interrupt_clock() - began);
         else
-            undo(&fill, f);
+            undo(&g, f);
     }
-    loader_free(fill.loader);
-    if (fill.parts.part) part_free(&fill.parts);
-    nodes_close(fill.nodes);
-    if (fill.source) source_close(fill.source);
-    free(fill.made);
+    filling_close(&g);
+    if (g.source) source_close(g.source);
     return good;
 }

@@ -13,6 +13,7 @@
  *     split.[ch]       a filter as many keys: parts, tags, slots
  *     reply.[ch]       a reply within a time
  *
+ *     filling*.[ch]    a fill, step by step and pass by pass: for fill, and a feed's loader
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean

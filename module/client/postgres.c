@@ -27,8 +27,8 @@
 /* What the planner thinks, and how it says it: "Plan Rows": 1234. */
 static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
     static const char word[] = "\"Plan Rows\":";
-    char *sql =
-        postgres_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s", p->column, p->from);
+    char *sql = postgres_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s AS items",
+                              p->column ? p->column : "*", p->from);
     char *plan = postgres_value(p, sql, f), *at = plan ? strstr(plan, word) : NULL;
     *out = at ? strtoull(at + strlen(word), NULL, 10) : 0;
     free(sql);
@@ -45,7 +45,7 @@ static bool count(struct postgres *p, struct failure *f) {
     return value != NULL;
 }
 
-static bool count_table(struct postgres *p, struct failure *f) {
+bool postgres_count(struct postgres *p, struct failure *f) {
     if (!estimate(p, &p->source.count, f)) return false;
     p->source.estimated = p->source.count >= COUNTED_ROWS;
     return p->source.estimated ? true : count(p, f);
@@ -53,17 +53,42 @@ static bool count_table(struct postgres *p, struct failure *f) {
 
 /* ---- COPY ---- */
 
-/* Which rows the next chunk may have; NULL after a failure. */
-static char *behind_last_row(struct postgres *p, struct failure *f) {
-    if (!p->row) return postgres_text("%s", "");
-    char *last = PQescapeLiteral(p->connection, p->row, p->length);
-    if (!last) {
+/* A value for SQL; NULL after a failure. */
+static char *literal(struct postgres *p, const char *text, size_t length,
+                     struct failure *f) {
+    char *value = PQescapeLiteral(p->connection, text, length);
+    if (!value)
         fail(f, EXIT_SOURCE, "row %" PRIu64 " of %s is no text in its encoding", p->rows,
              p->source.name);
-        return NULL;
+    return value;
+}
+
+/* The last row's key, for SQL: 'a', 'b'. */
+static char *last_key(struct postgres *p, struct failure *f) {
+    char *key = fail_strndup(p->row, p->length), *list = postgres_text("%s", "");
+    for (char *at = key, *end = key + p->length; list && at <= end;) {
+        char *tab = p->item ? memchr(at, '\t', (size_t)(end - at)) : NULL;
+        size_t length = (size_t)((tab ? tab : end) - at);
+        size_t bytes = p->item ? copy_text_decode(at, length) : length;
+        char *value = literal(p, at, bytes, f), *longer = NULL;
+        if (value) longer = postgres_text("%s%s%s", list, *list ? ", " : "", value);
+        PQfreemem(value);
+        free(list);
+        list = longer;
+        at += length + 1;
     }
-    char *where = postgres_text("WHERE %s > %s", p->column, last);
-    PQfreemem(last);
+    free(key);
+    return list;
+}
+
+/* Which rows the next chunk may have; NULL after a failure. */
+static char *behind_last_row(struct postgres *p, struct failure *f) {
+    const char *only = p->only ? p->only : "true";
+    if (!p->row) return postgres_text("WHERE %s", only);
+    char *last = last_key(p, f);
+    if (!last) return NULL;
+    char *where = postgres_text("WHERE (%s) > (%s) AND %s", p->column, last, only);
+    free(last);
     return where;
 }
 
@@ -74,9 +99,10 @@ static char *copy_statement(struct postgres *p, struct failure *f) {
         return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
     char *where = behind_last_row(p, f);
     if (!where) return NULL;
-    char *sql =
-        postgres_text("COPY (SELECT %s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
-                      p->column, p->from, where, p->column, p->chunk);
+    char *sql = postgres_text("COPY (SELECT %s%s%s FROM %s %s ORDER BY %s LIMIT %" PRIu64
+                              ") TO STDOUT",
+                              p->column, p->item ? ", " : "", p->item ? p->item : "",
+                              p->from, where, p->column, p->chunk);
     free(where);
     return sql;
 }
@@ -138,19 +164,27 @@ static enum source_answer fail_null(struct postgres *p, struct failure *f) {
     return SOURCE_FAILED;
 }
 
+/* Where the item begins: behind the key's columns, if it is not the key. */
+static char *item_in(struct postgres *p, char *row, size_t length) {
+    char *tab = p->item ? memrchr(row, '\t', length) : NULL;
+    return tab ? tab + 1 : row;
+}
+
 /* A row ends with a newline. It stays until the next has come: a chunk may have to go on
  * behind it. */
 static enum source_answer give(struct postgres *p, char *row, size_t length,
                                struct source_item *out, struct failure *f) {
-    length--;
+    char *item = item_in(p, row, --length);
+    size_t before = (size_t)(item - row);
     PQfreemem(p->row);
     p->row = row;
     p->rows++;
     p->chunk_rows++;
     p->give_up = 0;
-    if (copy_text_is_null(row, length)) return fail_null(p, f);
-    p->length = copy_text_decode(row, length);
-    *out = (struct source_item){row, p->length, p->rows};
+    if (copy_text_is_null(item, length - before)) return fail_null(p, f);
+    size_t bytes = copy_text_decode(item, length - before);
+    p->length = before ? before - 1 : bytes;
+    *out = (struct source_item){item, bytes, p->rows};
     return SOURCE_ITEM;
 }
 
@@ -185,14 +219,30 @@ static int descriptor(const struct source *s) {
     return PQsocket(((const struct postgres *)s)->connection);
 }
 
-static bool begin(struct source *s, struct failure *f) {
-    struct postgres *p = (struct postgres *)s;
+/* A row of our own is freed as libpq's are, by free(). */
+static bool begin_at(struct postgres *p, char *row, size_t length, struct failure *f) {
     PQfreemem(p->row);
-    p->row = NULL;
+    p->row = row;
+    p->length = length;
     p->rows = 0;
     p->chunk = CHUNK_LEAST;
     p->give_up = 0;
     return start(p, f);
+}
+
+static bool begin(struct source *s, struct failure *f) {
+    return begin_at((struct postgres *)s, NULL, 0, f);
+}
+
+static bool begin_after(struct source *s, const char *place, size_t length,
+                        struct failure *f) {
+    return begin_at((struct postgres *)s, fail_strndup(place, length), length, f);
+}
+
+static const char *reached(const struct source *s, size_t *length) {
+    const struct postgres *p = (const struct postgres *)s;
+    *length = p->length;
+    return p->by_key ? p->row : NULL;
 }
 
 /* ---- opening ---- */
@@ -206,9 +256,10 @@ static char *query_in_brackets(const char *query) {
     return postgres_text("(%.*s\n)", (int)length, query);
 }
 
-static bool look_at_table(struct postgres *p, struct failure *f) {
+static bool look_at_table(struct postgres *p, const void *what, struct failure *f) {
+    (void)what;
     snprintf(p->source.name, sizeof(p->source.name), "the table %s", p->settings->table);
-    return postgres_find_table(p, f) && count_table(p, f);
+    return postgres_find_table(p, f) && postgres_count(p, f);
 }
 
 static bool has_one_column(struct postgres *p, struct failure *f) {
@@ -222,7 +273,8 @@ static bool has_one_column(struct postgres *p, struct failure *f) {
                 columns);
 }
 
-static bool look_at_query(struct postgres *p, struct failure *f) {
+static bool look_at_query(struct postgres *p, const void *what, struct failure *f) {
+    (void)what;
     snprintf(p->source.name, sizeof(p->source.name), "the query");
     p->from = query_in_brackets(p->settings->query);
     p->source.estimated = p->settings->capacity > 0; /* else to count is to run it twice */
@@ -235,6 +287,8 @@ static void close_all(struct source *s) {
     postgres_hang_up(p);
     free(p->from);
     PQfreemem(p->column);
+    free(p->item);
+    free(p->only);
     free(p->table_id);
     free(p);
 }
@@ -244,17 +298,23 @@ static const struct source_kind kind = {.next = next,
                                         .fd = descriptor,
                                         .begin = begin,
                                         .close = close_all,
+                                        .reached = reached,
+                                        .begin_after = begin_after,
                                         .mark = postgres_mark,
                                         .settled = postgres_settled};
 
-struct source *postgres_open(const struct settings *s, struct failure *f) {
+struct source *postgres_open_as(const struct settings *s, postgres_look look,
+                                const void *what, struct failure *f) {
     struct postgres *p = fail_alloc(sizeof(*p));
     p->source = (struct source){.kind = &kind, .repeats = true, .name = "PostgreSQL"};
     p->settings = s;
-    if (postgres_connect(p, f) && postgres_begin_reading(p, "", f) &&
-        (s->table ? look_at_table(p, f) : look_at_query(p, f)) &&
+    if (postgres_connect(p, f) && postgres_begin_reading(p, "", f) && look(p, what, f) &&
         postgres_end_reading(p, f))
         return &p->source;
     close_all(&p->source);
     return NULL;
+}
+
+struct source *postgres_open(const struct settings *s, struct failure *f) {
+    return postgres_open_as(s, s->table ? look_at_table : look_at_query, NULL, f);
 }

@@ -5,6 +5,7 @@
  *     postgres_session.c    connects, asks, says what PostgreSQL said
  *     postgres_table.c      a table: is it there, can it be read by its key
  *     postgres_writers.c    which transactions are under way: mark() and settled()
+ *     feed/rows.c           items that are made of a row's columns
  *
  * A table whose column has a unique index of its own is read in chunks:
  *
@@ -37,11 +38,15 @@ struct postgres {
     int64_t give_up; /* clock: when to stop looking for it; 0: it is there */
 
     char *from;     /* the quoted table, or (the query) */
-    char *column;   /* quoted; NULL for a query */
+    char *column;   /* quoted; NULL for a query. With an item: the key's, in their order */
+    char *item;     /* what the item is made of; NULL: it is the column */
+    char *only;     /* which rows have an item; NULL: all */
     char *table_id; /* its oid, as text */
     bool by_key;
 
-    char *row; /* the last that came, as libpq gave it; decoded */
+    /* The last that came, as libpq gave it. It is decoded, and `length` long; or, with an
+     * item, these are the key's columns as COPY writes them, with tabs between. */
+    char *row;
     size_t length;
     uint64_t rows; /* in this pass */
     bool copying;
@@ -51,6 +56,17 @@ struct postgres {
 
     uint64_t mark; /* all transactions with an id below it have to end */
 };
+
+/* ---- postgres.c ---- */
+
+/* Opens what look() finds out: it fills from, column, by_key and what else there is to
+ * read. */
+typedef bool (*postgres_look)(struct postgres *p, const void *what, struct failure *f);
+struct source *postgres_open_as(const struct settings *s, postgres_look look,
+                                const void *what, struct failure *f);
+
+/* How many rows: counted if they are few, else the planner's estimate. */
+bool postgres_count(struct postgres *p, struct failure *f);
 
 /* ---- postgres_session.c ---- */
 

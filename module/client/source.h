@@ -49,6 +49,12 @@ struct source_kind {
     int (*fd)(const struct source *s);
     bool (*begin)(struct source *s, struct failure *f);
     void (*close)(struct source *s);
+    /* For what is read in an order that stays, or NULL. All items up to the last that came
+     * lie before this place; NULL: none. It is valid until the next call of next(). */
+    const char *(*reached)(const struct source *s, size_t *length);
+    /* Begins behind such a place. */
+    bool (*begin_after)(struct source *s, const char *place, size_t length,
+                        struct failure *f);
     /* For databases, after START and before begin(): *waits is set to a sentence while
      * transactions are under way that may have begun before `mark` was taken; empty when
      * there are none. NULL: it has no transactions. */
