@@ -28,8 +28,9 @@ static const char looks[] =
     "    pub text := current_setting('bulwark.publication');\n"
     "    tab regclass := current_setting('bulwark.relation');\n"
     "    item text[] := current_setting('bulwark.item');\n"
-    "    leaves regclass[] := array(SELECT relid FROM pg_partition_tree(tab) WHERE "
-    "isleaf);\n"
+    "    leaves regclass[] := array(\n"
+    "        SELECT relid FROM pg_partition_tree(tab) WHERE isleaf UNION\n"
+    "        SELECT oid FROM pg_class WHERE oid = tab AND relkind <> 'p');\n"
     "    bad text;\n"
     "    cols text;\n"
     "    what text;\n"
@@ -99,7 +100,6 @@ static const char makes[] =
     "END\n"
     "$bulwark$;\n";
 
-/* psql would go on after a quote that a name has. */
 static void set_local(const char *name, char *value, FILE *out) {
     char *literal = sql_literal(value);
     fprintf(out, "SET LOCAL bulwark.%s = %s;\n", name, literal);
