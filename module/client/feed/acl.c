@@ -9,24 +9,25 @@ static const char always[] =
     " +bf.insert +bf.card +bf.info +bf.ready +bf.rebuild +bf.mcheck"
     " +get +set +del +watch +multi +exec +discard +time +wait +info +ping";
 
-/* A pattern: what means more in it than itself gets a backslash; and what redis-cli takes
- * for more, two. */
-static void write_pattern(const char *key, FILE *out) {
+/* A pattern, as a word of redis-cli's and of a shell's: what means more in it than itself
+ * gets a backslash, and that, in quotes, another. */
+static void write_pattern(const char *key, const char *behind, FILE *out) {
+    bool plain = !strpbrk(key, "*?[]\\\"'$` ");
+    fputs(plain ? " ~" : " \"~", out);
     for (; *key; key++) {
         if (strchr("*?[]\\", *key)) fputs("\\\\", out);
+        if (strchr("\\\"$`", *key)) putc('\\', out);
         putc(*key, out);
     }
+    fprintf(out, "%s%s", behind, plain ? "" : "\"");
 }
 
 /* A filter of parts is FILTER:{TAG}, and its state FILTER:{TAG}:feed. */
 static void write_keys(const struct feed_config *c, FILE *out) {
+    bool parts = c->settings.parts > 0;
     char *state = state_key(c->filter, c->settings.cluster);
-    fputs(" ~", out);
-    write_pattern(c->filter, out);
-    if (c->settings.parts > 0) fputs(":{*}", out);
-    fputs(" ~", out);
-    write_pattern(c->settings.parts > 0 ? c->filter : state, out);
-    if (c->settings.parts > 0) fputs(":{*}:feed", out);
+    write_pattern(c->filter, parts ? ":{*}" : "", out);
+    write_pattern(parts ? c->filter : state, parts ? ":{*}:feed" : "", out);
     free(state);
 }
 

@@ -163,13 +163,17 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
 }
 
 void sql_write_removal(const struct feed_config *c, const char *role, FILE *out) {
-    char *publication = sql_name(c->publication), *name = sql_name(role),
-         *table = sql_table(c);
+    char *publication = sql_name(c->publication), *table = sql_table(c);
     fprintf(out, "DROP PUBLICATION IF EXISTS %s;\n", publication);
-    fprintf(out, "REVOKE ALL ON %s FROM %s;\n", table, name);
-    fprintf(out, "-- If no other feed uses the role:\n-- DROP OWNED BY %s; DROP ROLE %s;\n",
-            name, name);
+    if (role) {
+        char *name = sql_name(role);
+        fprintf(out,
+                "REVOKE ALL ON %s FROM %s;\n"
+                "-- If no other feed has this role:\n"
+                "-- DROP OWNED BY %s; DROP ROLE %s;\n",
+                table, name, name, name);
+        free(name);
+    }
     free(publication);
-    free(name);
     free(table);
 }

@@ -7,7 +7,7 @@
 
 #include "config.h"
 
-/* What undoes it. */
+/* What undoes it. role: NULL if the configuration names none. */
 void sql_write_removal(const struct feed_config *c, const char *role, FILE *out);
 
 #endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* drop.c - bulwark feed drop: removes what a feed has made, the slot first. A state without
+ * its slot is of no use to anybody; a slot without a state would go on holding WAL. What
+ * was dropped already is none to complain about: it may run again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actions.h"
+#include "database.h"
+#include "nodes.h"
+#include "numbers.h"
+#include "part.h"
+#include "sql.h"
+#include "sql_text.h"
+
+/* ---- the slot ---- */
+
+static bool drop_slot(struct database *d, struct failure *f) {
+    struct slot slot;
+    const char *name = d->config->slot;
+    if (!database_slot(d, &slot, f)) return false;
+    if (slot.active)
+        return fail(f, EXIT_BUSY, "a feed is running, and has the slot %s: stop it first",
+                    name);
+    if (slot.exists && !database_drop_slot(d, f)) return false;
+    printf(slot.exists ? "The slot %s is dropped.\n" : "There is no slot %s.\n", name);
+    return true;
+}
+
+/* ---- the state ---- */
+
+static redisReply *ask(struct nodes *nodes, const char *command, const char *key,
+                       struct failure *f) {
+    const char *words[] = {command, key};
+    struct question q = {2, words, NULL, key, true};
+    redisReply *r = nodes_ask(nodes, &q, f);
+    if (!r || r->type != REDIS_REPLY_ERROR) return r;
+    fail(f, EXIT_REFUSED, "%s of %s is refused: %s", command, key, r->str);
+    freeReplyObject(r);
+    return NULL;
+}
+
+/* Another feed's state stays. */
+static bool is_ours(const struct feed_config *c, const redisReply *r) {
+    struct state state;
+    return r->type == REDIS_REPLY_STRING && state_read(r->str, r->len, &state) &&
+           strcmp(state.slot, c->slot) == 0;
+}
+
+static bool drop_state(const struct feed_config *c, struct nodes *nodes, const char *key,
+                       unsigned *dropped, struct failure *f) {
+    redisReply *r = ask(nodes, "GET", key, f);
+    if (!r) return false;
+    bool ours = is_ours(c, r);
+    if (r->type == REDIS_REPLY_STRING && !ours)
+        printf("%s is another feed's, and stays.\n", key);
+    freeReplyObject(r);
+    if (!ours) return true;
+    r = ask(nodes, "DEL", key, f);
+    freeReplyObject(r);
+    *dropped += r != NULL;
+    return r != NULL;
+}
+
+static bool drop_states(const struct feed_config *c, struct nodes *nodes,
+                        struct failure *f) {
+    struct parts parts;
+    unsigned dropped = 0;
+    bool good = true;
+    part_make(&parts, c->filter, (uint32_t)c->settings.parts);
+    for (uint32_t i = 0; good && i < parts.n; i++) {
+        char *key = state_key(parts.part[i].key, c->settings.cluster);
+        good = drop_state(c, nodes, key, &dropped, f);
+        free(key);
+    }
+    if (good && dropped == parts.n)
+        puts("The feed's state is deleted.");
+    else if (good)
+        printf("Of the feed's state there were %u keys of %u.\n", dropped, parts.n);
+    part_free(&parts);
+    return good;
+}
+
+/* ---- what stays ---- */
+
+static void say_rest(const struct feed_config *c) {
+    char lease[NUMBERS_TEXT], *role = sql_role(c);
+    printf(
+        "\nThe filter %s stays. It says unknown when its lease has ended, in %s at most, "
+        "until\nsomebody else vouches for it.\n",
+        c->filter, numbers_show_time(lease, c->lease));
+    puts("\nIn PostgreSQL this is left, for a superuser to remove:\n");
+    sql_write_removal(c, role, stdout);
+    free(role);
+}
+
+bool feed_drop(const struct feed_config *c, struct failure *f) {
+    struct database d = {.config = c};
+    bool good = database_open(&d, f) && drop_slot(&d, f);
+    database_close(&d);
+    if (!good) return false;
+    struct nodes *nodes = nodes_open(&c->settings, f);
+    good = nodes && drop_states(c, nodes, f);
+    if (nodes) nodes_close(nodes);
+    if (!good)
+        return fail_about(f, "the slot is gone, but the feed's state isn't; run it again");
+    say_rest(c);
+    return true;
+}
