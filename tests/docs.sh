@@ -111,6 +111,14 @@ options_misnamed() {
     grep -oE -e '--[a-z][a-z-]*' module/manual/program.md | sort -u | diff build/options.program - |
         sed -n 's,^<,module/manual/program.md lacks,p; s,^>,module/manual/program.md has,p'
 }
+# The keys of a feed's configuration, with their defaults.
+keys_misnamed() {
+    ./bulwark help --man | sed -n '/^\.SH CONFIGURATION/,/^\.SH EXIT/s/^\\fB\([a-z\-]*\)\\fR = .*/\1/p' |
+        tr -d '\\' >build/keys.program
+    sed -n '/^## Configuration/,/^## /s/^| `\([a-z-]*\)` .*/\1/p' module/manual/feed.md |
+        diff build/keys.program - |
+        sed -n 's,^<,module/manual/feed.md lacks,p; s,^>,module/manual/feed.md has,p'
+}
 exit_codes_misnamed() {
     ./bulwark --help | sed -n 's/^  \([0-9]\)  *\(.*\)/| \1 | \2 |/p' >build/codes.program
     sed -n '/^## Exit codes/,/^## /{/^| [0-9]/p}' module/manual/program.md | diff build/codes.program -

@@ -56,6 +56,8 @@ silent_without_libpq() {
     program=build/plain/bulwark-without-libpq
     $program fill k --pg host=db --table t 2>&1 | grep -q 'built without PostgreSQL: install libpq' ||
         echo "$program --pg says something else"
+    $program feed run feed.conf 2>&1 | grep -q 'built without PostgreSQL: install libpq' ||
+        echo "$program feed says something else"
     ldd $program | grep libpq
 }
 core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
@@ -86,6 +88,7 @@ check code_that_is_shown_is_run blocks_not_run
 check make_run_shows_what_the_readme_shows steps_that_differ
 check each_command_is_named_where_it_belongs commands_misnamed
 check the_manual_names_each_option_of_the_program options_misnamed
+check the_manual_names_each_key_of_a_feed keys_misnamed
 check the_manual_names_each_exit_code exit_codes_misnamed
 check the_manual_shows_what_the_program_prints output_misquoted
 check the_manual_rules_and_dashboard_name_metrics_that_there_are metrics_misquoted

@@ -28,12 +28,18 @@ const struct option *help_next(const struct subcommand *command, const struct op
     return NULL;
 }
 
-const char *help_words(const struct option *o, char out[HELP_WORDS]) {
-    if (o->initial)
-        snprintf(out, HELP_WORDS, "%s (default: %s)", o->help, o->initial);
-    else
-        snprintf(out, HELP_WORDS, "%s", o->help);
+static const char *with_default(const char *help, const char *initial,
+                                char out[HELP_WORDS]) {
+    snprintf(out, HELP_WORDS, initial ? "%s (default: %s)" : "%s", help, initial);
     return out;
+}
+
+const char *help_words(const struct option *o, char out[HELP_WORDS]) {
+    return with_default(o->help, o->initial, out);
+}
+
+const char *help_key_words(const struct config_key *k, char out[HELP_WORDS]) {
+    return with_default(k->help, k->initial, out);
 }
 
 /* Words from column `at` on, and no line over WIDTH; `left` is how long the line in hand is
@@ -60,6 +66,16 @@ static void write_option(const struct option *o, FILE *out) {
     wrap(out, help_words(o, words), left, HELP_AT);
 }
 
+static void write_keys(FILE *out) {
+    char words[HELP_WORDS];
+    fputs("\nWhat CONFIG says:\n", out);
+    for (const struct config_key *k = config_keys; k->name; k++) {
+        int left = fprintf(out, "  %s = %s", k->name, k->argument);
+        if (left + 2 > HELP_AT) left = fprintf(out, "\n") - 1;
+        wrap(out, help_key_words(k, words), left, HELP_AT);
+    }
+}
+
 void help_subcommand(const struct subcommand *command, FILE *out) {
     const char *heading = NULL, *shown = NULL;
     fprintf(out, "usage: bulwark %s [OPTION ...] %s\n\n", command->name, command->operands);
@@ -69,6 +85,7 @@ void help_subcommand(const struct subcommand *command, FILE *out) {
         shown = heading;
         write_option(o, out);
     }
+    if (command->bit == FOR_FEED) write_keys(out);
     fputs("\nFor example:\n  ", out);
     for (const char *at = command->example; *at; at++) {
         putc(*at, out);

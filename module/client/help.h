@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "feed/config_keys.h"
 #include "options.h"
 
 /* help.c: text, on 80 columns. */
@@ -32,5 +33,6 @@ const struct option *help_next(const struct subcommand *command, const struct op
 /* What it does, and its default. */
 #define HELP_WORDS 512
 const char *help_words(const struct option *o, char out[HELP_WORDS]);
+const char *help_key_words(const struct config_key *k, char out[HELP_WORDS]);
 
 #endif

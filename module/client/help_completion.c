@@ -3,6 +3,7 @@
  *
  * All three learn the same from the tables: which subcommands there are, which options each
  * takes, and whether an option's value is a file, one of a few words, or anything. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
@@ -21,6 +22,19 @@ static void write_choices(FILE *out, const char *choices) {
 static void write_subcommands(FILE *out) {
     for (const struct subcommand *c = subcommands; c->name; c++)
         fprintf(out, " %s", c->name);
+}
+
+/* The operands are one of a few words, and then a file. */
+static size_t choices_before_file(const struct subcommand *c) {
+    const char *space = strchr(c->operands, ' ');
+    bool choices = space && memchr(c->operands, '|', (size_t)(space - c->operands));
+    return choices ? (size_t)(space - c->operands) : 0;
+}
+
+static void write_first_choices(FILE *out, const struct subcommand *c) {
+    char *choices = fail_strndup(c->operands, choices_before_file(c));
+    write_choices(out, choices);
+    free(choices);
 }
 
 /* ---- bash ---- */
@@ -46,7 +60,14 @@ static void bash_subcommand(FILE *out, const struct subcommand *c) {
     if (c->bit == FOR_HELP) write_subcommands(out);
     for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
         fprintf(out, " --%s", o->name);
-    fputs("' ;;\n", out);
+    putc('\'', out);
+    if (choices_before_file(c)) {
+        fputs("\n        if [ \"$at\" -eq 2 ]; then words+=' ", out);
+        write_first_choices(out, c);
+        fputs("'; else _bulwark_files \"$word\"; [ \"${word:0:1}\" = - ] || return; fi",
+              out);
+    }
+    fputs(" ;;\n", out);
 }
 
 /* An equals sign is a word of its own there. */
@@ -121,6 +142,10 @@ static void zsh_operands(FILE *out, const struct subcommand *c) {
         fputs(" \\\n        '1:subcommand:(", out);
         write_subcommands(out);
         fputs(")'", out);
+    } else if (choices_before_file(c)) {
+        fputs(" \\\n        '1:action:(", out);
+        write_first_choices(out, c);
+        fputs(")' '2:configuration:_files'", out);
     } else
         fputs(" \\\n        '*: :()'", out);
 }
@@ -194,6 +219,13 @@ static void fish_option(FILE *out, const struct subcommand *c, const struct opti
     fish_words(out, o->help);
 }
 
+static void fish_choices(FILE *out, const struct subcommand *c) {
+    fprintf(out, "complete -c bulwark -n '__fish_seen_subcommand_from %s' -F -a '",
+            c->name);
+    write_first_choices(out, c);
+    fputs("'\n", out);
+}
+
 static void write_fish(FILE *out) {
     const char *heading;
     fputs("# fish completion for bulwark\n"
@@ -206,6 +238,7 @@ static void write_fish(FILE *out) {
         fish_words(out, c->summary);
         for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
             fish_option(out, c, o);
+        if (choices_before_file(c)) fish_choices(out, c);
     }
     fputs("complete -c bulwark -n '__fish_seen_subcommand_from help' -a '", out);
     write_subcommands(out);

@@ -100,6 +100,25 @@ static void write_common(FILE *out) {
         if (is_common(o)) write_option(out, o);
 }
 
+static void write_key(FILE *out, const struct config_key *k) {
+    char words[HELP_WORDS];
+    fputs(".TP\n\\fB", out);
+    write_words(out, k->name);
+    fputs("\\fR = \\fI", out);
+    write_words(out, k->argument);
+    fputs("\\fR\n", out);
+    write_text(out, help_key_words(k, words));
+    putc('\n', out);
+}
+
+static void write_keys(FILE *out) {
+    fputs(".SH CONFIGURATION OF A FEED\n"
+          "A file of lines like these. Those that begin with # are comments.\n",
+          out);
+    for (const struct config_key *k = config_keys; k->name; k++)
+        write_key(out, k);
+}
+
 static void write_examples(FILE *out) {
     fputs(".SH EXAMPLES\n.EX\n", out);
     for (const struct subcommand *c = subcommands; c->name; c++) {
@@ -135,6 +154,7 @@ void help_man(FILE *out) {
     for (const struct subcommand *c = subcommands; c->name; c++)
         write_subcommand(out, c);
     write_common(out);
+    write_keys(out);
     fputs(".SH EXIT STATUS\n", out);
     write_lines(out, help_codes);
     fputs(".SH ENVIRONMENT\n", out);

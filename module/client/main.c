@@ -20,8 +20,8 @@
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
  *     progress.[ch]    how far it is
  *
- *     feed/            follows a table of PostgreSQL: feed/feed.c has its map (feed_missing.c
- *                      without libpq)
+ *     feed/            follows a table of PostgreSQL: its map is in feed/feed.c
+ *                      (feed_missing.c without libpq)
  *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
  *     table, text, terminal    what is shown to people

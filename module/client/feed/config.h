@@ -8,9 +8,9 @@
  *     table = public.users
  *     item = user:{id}
  *
- * A line that begins with # is a comment. A key that is unknown, missing or given twice, and
- * a value that makes no sense, is a failure that names file and line. Secrets are in files
- * of their own. The keys: config_keys.h. */
+ * A line that begins with # is a comment. A key that is unknown, missing or given twice,
+ * and a value that makes no sense, is a failure that names file and line. Secrets are in
+ * files of their own. The keys: config_keys.h. */
 #ifndef FEED_CONFIG_H
 #define FEED_CONFIG_H
 

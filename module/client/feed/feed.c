@@ -3,11 +3,13 @@
  *
  *     config*.[ch], form.[ch]       the configuration, and what an item is made of
  *     actions.h                     sql, check, run, status, verify, drop
+ *     sql*.[ch], acl.[ch]           what a DBA runs, on both sides
+ *     check*.[ch]                   what check looks at
  *     session.[ch], database.[ch]   PostgreSQL
  *     stream.[ch], pgoutput.[ch]    its changes
  *     follow.[ch]                   what of them is an item
  *     sink.[ch], line.[ch]          the filter: adds, acknowledgements, vouching
- *     desk.[ch], state.[ch]         the filter: what is known of it after something went wrong
+ *     desk.[ch], state.[ch]         the filter: what is known of it after trouble
  *     heart.[ch], keep.[ch]         beats, and what the slot may forget */
 #include <stdio.h>
 #include <string.h>

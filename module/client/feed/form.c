@@ -30,15 +30,15 @@ bool form_read(const char *text, struct form *out, struct failure *f) {
         if (!*at) break;
         const char *end = strchr(at, '}');
         if (!end || end == at + 1)
-            return fail(f, EXIT_USAGE, "a { with no column: it is like user:{id}; {{ stands "
-                                       "for a brace");
+            return fail(f, EXIT_USAGE,
+                        "a { with no column: it is like user:{id}; {{ stands "
+                        "for a brace");
         if (out->n == FORM_COLUMNS_MAX)
             return fail(f, EXIT_USAGE, "at most %d columns", FORM_COLUMNS_MAX);
         out->column[out->n] = fail_strndup(at + 1, (size_t)(end - at - 1));
         at = end + 1;
     }
-    return out->n > 0 ? true
-                      : fail(f, EXIT_USAGE, "no column in it: it is like user:{id}");
+    return out->n > 0 ? true : fail(f, EXIT_USAGE, "no column in it: it is like user:{id}");
 }
 
 static size_t put(char *out, size_t room, size_t n, const char *text, size_t length) {

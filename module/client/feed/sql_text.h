@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sql_text.h - names and texts, as SQL writes them. No connection is needed: all of it holds
- * under standard_conforming_strings, PostgreSQL's default. Free what comes back. */
+/* sql_text.h - names and texts, as SQL writes them. No connection is needed: all of it
+ * holds under standard_conforming_strings, PostgreSQL's default. Free what comes back. */
 #ifndef FEED_SQL_TEXT_H
 #define FEED_SQL_TEXT_H
 
