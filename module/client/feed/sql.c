@@ -15,6 +15,7 @@
 
 #include "acl.h"
 #include "actions.h"
+#include "announce_sql.h"
 #include "sql_text.h"
 
 /* Of a partitioned table each leaf has its own identity. The columns that the feed reads
@@ -156,6 +157,10 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
     set_local("relation", sql_table(c), stdout);
     set_local("item", sql_columns(c), stdout);
     fprintf(stdout, "\n%s%s", looks, makes);
+    if (c->announce)
+        announce_write(c, stdout);
+    else
+        announce_write_removal(c, stdout);
     fputs("COMMIT;\n", stdout);
     write_next(c, role, stdout);
     free(role);
@@ -164,6 +169,7 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
 
 void sql_write_removal(const struct feed_config *c, const char *role, FILE *out) {
     char *publication = sql_name(c->publication), *table = sql_table(c);
+    announce_write_removal(c, out);
     fprintf(out, "DROP PUBLICATION IF EXISTS %s;\n", publication);
     if (role) {
         char *name = sql_name(role);
