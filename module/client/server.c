@@ -74,28 +74,44 @@ static bool want_ok(redisContext *c, struct failure *f, int n, const char **word
     return !refused;
 }
 
-static bool log_in(redisContext *c, struct failure *f) {
+/* How to log in: AUTH, and SELECT. */
+struct logins {
+    struct {
+        int n;
+        const char *words[3];
+    } command[2];
+    unsigned n;
+    char number[24];
+};
+
+static void add_login(struct logins *l, const char *a, const char *b, const char *c) {
+    l->command[l->n].n = c ? 3 : 2;
+    memcpy(l->command[l->n++].words, (const char *[]){a, b, c}, 3 * sizeof(a));
+}
+
+static void find_logins(struct logins *l) {
     const struct login *login = server_login();
-    if (login->pass) {
-        const char *with_user[] = {"AUTH", login->user, login->pass};
-        const char *without[] = {"AUTH", login->pass};
-        if (!want_ok(c, f, login->user ? 3 : 2, login->user ? with_user : without))
-            return false;
-    }
-    if (login->database) {
-        char number[24];
-        snprintf(number, sizeof(number), "%llu", (unsigned long long)login->database);
-        const char *words[] = {"SELECT", number};
-        if (!want_ok(c, f, 2, words)) return false;
-    }
-    return true;
+    l->n = 0;
+    if (login->pass && login->user)
+        add_login(l, "AUTH", login->user, login->pass);
+    else if (login->pass)
+        add_login(l, "AUTH", login->pass, NULL);
+    snprintf(l->number, sizeof(l->number), "%llu", (unsigned long long)login->database);
+    if (login->database) add_login(l, "SELECT", l->number, NULL);
+}
+
+static bool log_in(redisContext *c, struct failure *f) {
+    struct logins l;
+    bool good = true;
+    find_logins(&l);
+    for (unsigned i = 0; good && i < l.n; i++)
+        good = want_ok(c, f, l.command[i].n, l.command[i].words);
+    return good;
 }
 
 /* Without TLS and login, for sentinels too. */
-static redisContext *open_plain(const struct settings *s, const struct address *at,
-                                int64_t ms, struct failure *f) {
-    struct timeval wait = timeval_of(s->timeout < ms ? s->timeout : ms);
-    redisOptions o = {.connect_timeout = &wait, .command_timeout = &wait};
+static redisContext *open_with(redisOptions o, const struct address *at,
+                               struct failure *f) {
     if (at->port)
         REDIS_OPTIONS_SET_TCP(&o, at->host, at->port);
     else
@@ -110,6 +126,29 @@ static redisContext *open_plain(const struct settings *s, const struct address *
          c ? c->errstr : "no memory");
     redisFree(c);
     return NULL;
+}
+
+static redisContext *open_plain(const struct settings *s, const struct address *at,
+                                int64_t ms, struct failure *f) {
+    struct timeval wait = timeval_of(s->timeout < ms ? s->timeout : ms);
+    return open_with((redisOptions){.connect_timeout = &wait, .command_timeout = &wait}, at,
+                     f);
+}
+
+redisContext *server_begin(const struct settings *s, const struct address *at,
+                           unsigned *replies, struct failure *f) {
+    struct logins l;
+    redisContext *c = open_with((redisOptions){.options = REDIS_OPT_NONBLOCK}, at, f);
+    *replies = 0;
+    if (!c || !start_tls(s, at, c, f)) {
+        redisFree(c);
+        return NULL;
+    }
+    if (at->port) redisEnableKeepAlive(c);
+    find_logins(&l);
+    for (; *replies < l.n; (*replies)++)
+        redisAppendCommandArgv(c, l.command[*replies].n, l.command[*replies].words, NULL);
+    return c;
 }
 
 redisContext *server_connect(const struct settings *s, const struct address *at,

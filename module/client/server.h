@@ -33,4 +33,9 @@ bool server_find(const struct settings *s, struct address *out, struct failure *
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f);
 
+/* Begins to, without waiting. What logs in is to be written before anything else, and has
+ * so many replies, which must be no errors. */
+redisContext *server_begin(const struct settings *s, const struct address *at,
+                           unsigned *replies, struct failure *f);
+
 #endif

@@ -23,7 +23,7 @@ static const char slot_facts[] =
 void database_close(struct database *d) {
     PQfinish(d->connection);
     d->connection = NULL;
-    d->busy = false;
+    d->work = DATABASE_IDLE;
 }
 
 static bool tell(struct database *d, const char *sql, struct failure *f) {
@@ -64,34 +64,38 @@ bool database_slot(struct database *d, struct slot *out, struct failure *f) {
     return true;
 }
 
-static bool tell_of_slot(struct database *d, const char *sql, struct failure *f) {
-    char text[256];
-    snprintf(text, sizeof(text), sql, d->config->slot);
-    return tell(d, text, f);
+bool database_drop_slot(struct database *d, struct failure *f) {
+    char sql[256];
+    snprintf(sql, sizeof(sql), "SELECT pg_catalog.pg_drop_replication_slot('%s')",
+             d->config->slot);
+    return tell(d, sql, f);
+}
+
+/* ---- what isn't waited for ---- */
+
+static bool begin(struct database *d, int sent, int work, struct failure *f) {
+    if (!sent || PQflush(d->connection) < 0)
+        return session_fail(d->connection, "PostgreSQL takes no statement", f);
+    d->work = work;
+    d->asked_at = interrupt_clock();
+    return true;
 }
 
 bool database_make_slot(struct database *d, struct failure *f) {
-    return tell_of_slot(
-        d, "SELECT pg_catalog.pg_create_logical_replication_slot('%s', 'pgoutput')", f);
+    char sql[256];
+    snprintf(sql, sizeof(sql),
+             "SELECT pg_catalog.pg_create_logical_replication_slot('%s', 'pgoutput')",
+             d->config->slot);
+    return begin(d, PQsendQuery(d->connection, sql), DATABASE_MAKES_SLOT, f);
 }
-
-bool database_drop_slot(struct database *d, struct failure *f) {
-    return tell_of_slot(d, "SELECT pg_catalog.pg_drop_replication_slot('%s')", f);
-}
-
-/* ---- beats ---- */
 
 bool database_beat(struct database *d, const char *text, struct failure *f) {
     char prefix[STATE_NAME_MAX + 16];
     const char *const values[] = {prefix, text};
     snprintf(prefix, sizeof(prefix), "bulwark.%s", d->config->slot);
     const char *sql = d->version >= 170000 ? beat_17 : beat_14;
-    if (!PQsendQueryParams(d->connection, sql, 2, NULL, values, NULL, NULL, 0) ||
-        PQflush(d->connection) < 0)
-        return session_fail(d->connection, "no beat can be sent", f);
-    d->busy = true;
-    d->asked_at = interrupt_clock();
-    return true;
+    int sent = PQsendQueryParams(d->connection, sql, 2, NULL, values, NULL, NULL, 0);
+    return begin(d, sent, DATABASE_BEATS, f);
 }
 
 int database_fd(const struct database *d) {
@@ -99,18 +103,19 @@ int database_fd(const struct database *d) {
 }
 
 bool database_receive(struct database *d, struct failure *f) {
-    if (!d->busy) return true;
+    if (d->work == DATABASE_IDLE) return true;
     if (PQflush(d->connection) < 0 || !PQconsumeInput(d->connection))
         return session_fail(d->connection, "the connection to PostgreSQL broke", f);
     while (!PQisBusy(d->connection)) {
         PGresult *r = PQgetResult(d->connection);
         bool refused = r && PQresultStatus(r) != PGRES_TUPLES_OK;
         PQclear(r);
-        if (refused) return session_fail(d->connection, "PostgreSQL takes no beat", f);
+        if (refused) return session_fail(d->connection, "PostgreSQL refuses", f);
         if (r) continue;
-        d->busy = false;
+        d->work = DATABASE_IDLE;
         return true;
     }
-    if (interrupt_clock() - d->asked_at < SESSION_MS) return true;
+    if (d->work == DATABASE_MAKES_SLOT || interrupt_clock() - d->asked_at < SESSION_MS)
+        return true;
     return fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer");
 }

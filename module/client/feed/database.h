@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* database.h - the feed's ordinary connection: it makes the slot, and sends beats into the
- * WAL, one at a time and without waiting. */
+ * WAL. Neither is waited for: one statement is on its way at a time. */
 #ifndef FEED_DATABASE_H
 #define FEED_DATABASE_H
 
@@ -11,8 +11,8 @@ struct database {
     const struct feed_config *config;
     PGconn *connection; /* NULL: none */
     int version;        /* 150018 */
-    bool busy;          /* a beat is being sent */
-    int64_t asked_at;   /* clock: since then */
+    enum { DATABASE_IDLE, DATABASE_BEATS, DATABASE_MAKES_SLOT } work;
+    int64_t asked_at; /* clock: since then */
 };
 
 struct slot {
@@ -24,15 +24,18 @@ bool database_open(struct database *d, struct failure *f);
 void database_close(struct database *d);
 
 bool database_slot(struct database *d, struct slot *out, struct failure *f);
+
+/* Begins to make it: PostgreSQL waits for the end of all transactions under way. */
 bool database_make_slot(struct database *d, struct failure *f);
 bool database_drop_slot(struct database *d, struct failure *f);
 
-/* Sends the text; the answer comes by database_receive(). */
+/* Sends the text. */
 bool database_beat(struct database *d, const char *text, struct failure *f);
 
 int database_fd(const struct database *d);
 
-/* False: a beat was refused, or took too long, or the connection is gone. */
+/* Takes the answer, if it is there. False: it is a refusal, or a beat took too long, or the
+ * connection is gone. */
 bool database_receive(struct database *d, struct failure *f);
 
 #endif

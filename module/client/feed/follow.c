@@ -20,11 +20,8 @@ void follow_end(struct follow *w) {
 
 /* Partitions come under the name of their table: publish_via_partition_root. */
 static bool is_our_table(const struct follow *w, const struct pgoutput *change) {
-    const char *table = w->config->table, *dot = strchr(table, '.');
-    size_t schema = dot ? (size_t)(dot - table) : 6;
-    return strlen(change->schema) == schema &&
-           strncmp(change->schema, dot ? table : "public", schema) == 0 &&
-           strcmp(change->name, dot ? dot + 1 : table) == 0;
+    return strcmp(change->schema, w->config->schema) == 0 &&
+           strcmp(change->name, w->config->relation) == 0;
 }
 
 static bool take_relation(struct follow *w, const struct pgoutput *change,
@@ -47,18 +44,25 @@ static bool take_relation(struct follow *w, const struct pgoutput *change,
     return true;
 }
 
-/* A row with a NULL in its item has none; one whose item is long and was left alone is in
- * the filter already. */
+/* A row with a NULL in its item has none. A long value that was left alone isn't sent: if
+ * the item is made of nothing else, it is in the filter already; if not, nobody knows it. */
 static void take_row(struct follow *w, const struct pgoutput *change) {
     struct form_value values[FORM_COLUMNS_MAX];
     const struct form *form = &w->config->item;
+    size_t unchanged = 0;
     if (change->relation != w->relation) return;
     for (size_t i = 0; i < form->n; i++) {
         if (w->column[i] >= change->ncolumns) return;
         const struct pgoutput_value *v = &change->values[w->column[i]];
-        if (v->kind != PGOUTPUT_TEXT) return;
+        if (v->kind == PGOUTPUT_NULL) return;
+        unchanged += v->kind == PGOUTPUT_UNCHANGED;
         values[i] = (struct form_value){v->text, v->length};
     }
+    if (unchanged && form->n > 1)
+        sink_lose(w->sink,
+                  "a row was updated whose item has values that are too long to be "
+                  "sent again: see item in the configuration");
+    if (unchanged) return;
     size_t length = form_make(form, values, w->item, w->room);
     if (length > w->room) {
         w->room = 2 * length;
@@ -87,6 +91,7 @@ static void take_message(struct follow *w, const struct pgoutput *change) {
     static const char items[] = "items ";
     size_t skip = sizeof(items) - 1;
     if (strcmp(change->prefix, w->prefix) != 0) return;
+    if (!change->transactional) sink_begin(w->sink, change->at);
     if (change->length > skip && memcmp(change->content, items, skip) == 0)
         take_items(w, change->content + skip, change->length - skip);
     uint64_t beat = heart_receive(w->heart, change->content, change->length);
@@ -115,6 +120,8 @@ bool follow_change(struct follow *w, const struct pgoutput *change, struct failu
         take_message(w, change);
         break;
     case PGOUTPUT_BEGIN:
+        sink_begin(w->sink, change->end);
+        break;
     case PGOUTPUT_OTHER:
         break;
     }

@@ -38,4 +38,5 @@ uint64_t heart_receive(struct heart *h, const char *text, size_t length) {
 
 void heart_forget(struct heart *h) {
     h->back = h->sent;
+    h->sent_at = -h->lease;
 }

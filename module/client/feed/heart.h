@@ -52,7 +52,7 @@ uint64_t heart_send(struct heart *h, int64_t now, char text[HEART_TEXT]);
  * or 0. */
 uint64_t heart_receive(struct heart *h, const char *text, size_t length);
 
-/* All that are on their way are lost: the stream begins again. */
+/* All that are on their way are lost: the stream begins again, and wants one at once. */
 void heart_forget(struct heart *h);
 
 #endif

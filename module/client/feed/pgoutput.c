@@ -116,6 +116,7 @@ bool pgoutput_read(const void *bytes, size_t length, struct pgoutput *out) {
     switch (take_number(&in, 1)) {
     case 'B':
         out->type = PGOUTPUT_BEGIN;
+        out->end = take_number(&in, 8);
         break;
     case 'C':
         out->type = PGOUTPUT_COMMIT;

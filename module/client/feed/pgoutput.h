@@ -44,7 +44,7 @@ struct pgoutput {
         PGOUTPUT_OTHER, /* origins and types: nobody needs them */
     } type;
 
-    uint64_t end; /* COMMIT: where the transaction ends in the WAL */
+    uint64_t end; /* BEGIN: where the commit stands in the WAL. COMMIT: where it ends */
 
     uint32_t relation;         /* RELATION, INSERT, UPDATE, DELETE */
     const char *schema, *name; /* RELATION */

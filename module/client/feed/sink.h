@@ -3,7 +3,7 @@
  * each key has come, and vouching.
  *
  *     stream --> sink_add() --> | open batch of part 0 | ... | of part P-1 |
- *     sink_commit(lsn)                 |  a group: MULTI, BF.INSERT, SET state, BF.CARD, EXEC
+ *     sink_commit(lsn)                 |  a group of commands              (group.h)
  *                                      v
  *                            line of the node that has the key           (line.h)
  *
@@ -22,7 +22,14 @@
  *
  * A part that is LOST or BEHIND takes no items. One that is FOLLOWING is vouched for at each
  * beat (heart.h), if it is ready and in no doubt; one that is REPLAYING, at the first beat
- * that was sent after the stream began again, if it still is what was looked at (desk.h). */
+ * that comes after the stream began again, if it still is what was looked at (desk.h).
+ *
+ * True of each part, and what all rests on:
+ *   - its state in the server never says more than what is in the filter: an LSN is stored
+ *     when all adds before it have been acknowledged (state.h)
+ *   - adds go only over the connection that it was looked at over; so a server that starts
+ *     anew, from an older file, gets none before its state has been read
+ *   - it is vouched for with the clock of the server that is told so. */
 #ifndef FEED_SINK_H
 #define FEED_SINK_H
 
@@ -34,27 +41,37 @@
 
 enum sink_stage { SINK_LOST, SINK_BEHIND, SINK_REPLAYING, SINK_FILLING, SINK_FOLLOWING };
 
+/* A beat that has come back, for a part: it may be vouched for until clock + lease when all
+ * groups up to `after` are acknowledged, and everything up to lsn is then in it. */
+struct sink_beat {
+    uint64_t number; /* 0: none */
+    uint64_t after, lsn;
+    int64_t clock; /* Unix ms, of the part's server */
+};
+
 struct sink_part {
     char *key, *state_key;
     enum sink_stage stage;
     char why[256]; /* it isn't FOLLOWING */
 
-    struct state state; /* as last acknowledged */
-    uint64_t sent_lsn;  /* as last sent */
+    struct state state;          /* what may be stored: lsn is acknowledged */
+    char stored[STATE_TEXT_MAX]; /* what the server has; "": nothing */
+    uint64_t stored_lsn;         /* that says */
+    uint64_t sent_lsn;           /* all up to here has been sent */
 
     struct resp open; /* items that are not sent yet */
     size_t open_items;
     uint64_t groups_sent, groups_done;
-    struct line *line; /* where groups are on their way; NULL: none are */
+    struct line *line; /* it was looked at over this one; NULL: it wasn't */
 
-    uint64_t beat;       /* to be vouched for, once groups_done is... */
-    uint64_t beat_after; /* ...this; beat 0: nothing to vouch for */
-    int64_t said_until;  /* clock: until then somebody may still say absent */
+    struct sink_beat beat, next_beat;
+    int64_t said_until; /* clock: until then somebody may still say absent */
 
     char token[20]; /* a new generation that is to be committed; "": none */
     uint64_t token_count, token_beat; /* with a beat newer than that */
     unsigned refusals;                /* of COMMIT */
 
+    bool looking, found;     /* BEHIND: is being looked at; is ours, waits for the stream */
     int64_t retry_at, pause; /* BEHIND: when it is looked at again */
 };
 
@@ -63,18 +80,23 @@ struct sink_part {
 
 struct sink {
     const struct feed_config *config;
+    struct settings settings; /* the configuration's; nobody is waited for for long */
     struct nodes *nodes;
     struct sink_part *part;
     uint32_t nparts;
     struct line **line; /* one a node, in the nodes' order */
     size_t nlines;
+    int64_t refreshed_at; /* who has which key */
 
-    uint64_t system; /* the database that items come from */
+    uint64_t system; /* the database that items come from; 0: not known yet */
     uint32_t timeline;
     uint64_t confirmed; /* the slot's: nothing older can come again */
     uint64_t position;  /* all commits up to here have been given */
+    uint64_t under_way; /* what is given belongs to the commit that stands here */
     uint64_t applied;   /* ... and acknowledged; only grows */
-    uint64_t deleted;   /* rows, since the stream began this time */
+    uint64_t deleted;   /* rows, since the filter was filled */
+    bool not_stored;    /* a server refuses states: why */
+    char why_not_stored[256];
 
     uint64_t items, vouched, trouble; /* counters, for metrics */
 };
@@ -83,15 +105,34 @@ struct sink {
 struct sink *sink_open(const struct feed_config *c, struct failure *f);
 void sink_close(struct sink *s);
 
+/* ---- the database ---- */
+
+/* Which one it is, and how far its slot is. Parts of another, and those that would miss
+ * what the slot has forgotten, are BEHIND. */
+void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
+                      uint64_t confirmed);
+
+/* True: all that can be looked at now has been, and the stream should begin at *lsn; `anew`
+ * is whether one that is there already has to. */
+bool sink_start(const struct sink *s, uint64_t *lsn, bool *anew);
+
+/* The stream begins at lsn. */
+void sink_restart(struct sink *s, uint64_t lsn);
+
+/* What was found may have changed since: it is looked at again. */
+void sink_look_again(struct sink *s);
+
+/* All parts are LOST. */
+void sink_lose(struct sink *s, const char *why);
+
 /* ---- what comes from the stream ---- */
 
+/* What follows belongs to a commit, or is a message, that stands at lsn. */
+void sink_begin(struct sink *s, uint64_t lsn);
 void sink_add(struct sink *s, const char *item, size_t length);
 void sink_commit(struct sink *s, uint64_t lsn); /* all before it has been given */
 void sink_flush(struct sink *s);                /* sends what there is, however little */
 bool sink_has_room(const struct sink *s);
-
-/* The stream begins again at lsn. */
-void sink_restart(struct sink *s, uint64_t lsn);
 
 /* ---- vouching ---- */
 
@@ -101,23 +142,27 @@ bool sink_clocks_are_there(const struct sink *s);
 void sink_beat_sent(struct sink *s, uint64_t beat);
 void sink_beat_back(struct sink *s, uint64_t beat);
 
-/* The loader has read all there is: commit with the next beat that is sent. */
-void sink_fill_begins(struct sink *s, uint32_t part);
+/* These parts are being filled: those that are LOST take items from here on. */
+void sink_fill_begins(struct sink *s, const bool *wanted);
+
+/* The loader has read all there is: commit with a beat that is newer than this one. */
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,
                     uint64_t beat);
 
+/* The loader has failed: what it filled is LOST, unless it waits for its COMMIT. */
+void sink_fill_fails(struct sink *s, const char *why);
+
 /* ---- the work ---- */
 
-/* Looks at parts that are BEHIND, if it is time. True: the stream must begin again, at
- * *lsn. */
-bool sink_look(struct sink *s, uint64_t *lsn);
-
 size_t sink_polled(struct sink *s, struct pollfd *out, size_t room);
-void sink_turn(struct sink *s); /* reads, writes, vouches */
+void sink_turn(struct sink *s); /* reads, writes, looks, vouches */
 
 /* What PostgreSQL is told: up to where writers need not wait, and what is still needed. */
 uint64_t sink_applied(struct sink *s);
 uint64_t sink_needed(const struct sink *s); /* UINT64_MAX: nothing */
+
+/* Parts that need older WAL than this are LOST. */
+void sink_let_go(struct sink *s, uint64_t lsn);
 
 uint32_t sink_count(const struct sink *s, enum sink_stage stage);
 

@@ -24,29 +24,28 @@ bool lsn_read(const char *text, uint64_t *out) {
 }
 
 size_t state_write(const struct state *s, char *out) {
-    char lsn[LSN_TEXT], before[LSN_TEXT];
-    return (size_t)snprintf(
-        out, STATE_TEXT_MAX,
-        "bulwark-feed 1 slot=%s lsn=%s system=%" PRIu64 " timeline=%" PRIu32
-        " generation=%s before=%s items=%" PRIu64 " deleted=%" PRIu64,
-        s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline, s->generation,
-        lsn_show(before, s->before), s->items, s->deleted);
+    char lsn[LSN_TEXT];
+    return (size_t)snprintf(out, STATE_TEXT_MAX,
+                            "bulwark-feed 1 slot=%s lsn=%s system=%" PRIu64
+                            " timeline=%" PRIu32 " generation=%s items=%" PRIu64
+                            " deleted=%" PRIu64 " write=%" PRIu64,
+                            s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline,
+                            s->generation, s->items, s->deleted, s->write);
 }
 
 /* Written again, it has to be the same: then nothing was left out, and nothing misread. */
 bool state_read(const char *text, size_t length, struct state *out) {
-    char copy[STATE_TEXT_MAX], again[STATE_TEXT_MAX], lsn[LSN_TEXT], before[LSN_TEXT];
+    char copy[STATE_TEXT_MAX], again[STATE_TEXT_MAX], lsn[LSN_TEXT];
     if (length >= sizeof(copy)) return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
     *out = (struct state){.lsn = 0};
     int n = sscanf(copy,
                    "bulwark-feed 1 slot=%63s lsn=%23s system=%" SCNu64 " timeline=%" SCNu32
-                   " generation=%23s before=%23s items=%" SCNu64 " deleted=%" SCNu64,
-                   out->slot, lsn, &out->system, &out->timeline, out->generation, before,
-                   &out->items, &out->deleted);
-    if (n != 8 || !lsn_read(lsn, &out->lsn) || !lsn_read(before, &out->before))
-        return false;
+                   " generation=%23s items=%" SCNu64 " deleted=%" SCNu64 " write=%" SCNu64,
+                   out->slot, lsn, &out->system, &out->timeline, out->generation,
+                   &out->items, &out->deleted, &out->write);
+    if (n != 8 || !lsn_read(lsn, &out->lsn)) return false;
     return state_write(out, again) == length && memcmp(again, copy, length) == 0;
 }
 

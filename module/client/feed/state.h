@@ -3,13 +3,16 @@
  *
  *     users        the filter
  *     users:feed   bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001 timeline=1
- *                  generation=6fbcf822b9e19b6b before=0/16B3700 items=12345 deleted=17
+ *                  generation=6fbcf822b9e19b6b items=12345 deleted=17 write=80
  *
- * It is written in the same MULTI as what it speaks of, so no file and no replica has one
- * without the other: whatever the database did up to `lsn`, in the WAL of that system and
- * timeline, is in the filter's generation. `before` and `items` are of the MULTI before
- * that: a filter of this generation that has as many items, wherever it comes from, has all
- * up to `before`. Items are never taken away, so more items are never less. */
+ * Whatever the database did up to `lsn`, in the WAL of that system and timeline, is in the
+ * filter's generation. That is always true, since `lsn` is only written when the server has
+ * acknowledged all adds before it: no file and no replica has the state without the adds,
+ * because both have what a server did in its order. The filter had `items` by then; it never
+ * has less, so a copy of this generation with as many has all up to `lsn`.
+ *
+ * `write` counts, so that no two states are the same: whoever writes the next one reads the
+ * last one with it, and notices a server that has gone back. */
 #ifndef FEED_STATE_H
 #define FEED_STATE_H
 
@@ -26,8 +29,9 @@ struct state {
     uint64_t lsn, system;
     uint32_t timeline;
     char generation[STATE_GENERATION_MAX]; /* as BF.INFO FULL says it */
-    uint64_t before, items;
+    uint64_t items;
     uint64_t deleted; /* rows, since the filter was filled */
+    uint64_t write;
 };
 
 /* False: it is not what state_write() writes. */

@@ -15,7 +15,10 @@
 
 #define HEAD_XLOG      25 /* 'w', start, end, clock */
 #define HEAD_KEEPALIVE 18 /* 'k', end, clock, reply */
-#define REPORT_BYTES   34
+#define REPORT_BYTES   34 /* 'r', received, flushed, applied, clock, reply */
+
+/* From then on we ask whether the server is there. */
+#define QUIET_MS 1000
 
 /* ---- numbers ---- */
 
@@ -134,6 +137,7 @@ enum stream_answer stream_next(struct stream *s, struct pgoutput *out, struct fa
     }
 }
 
+/* The last byte asks for an answer. */
 bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
                    struct failure *f) {
     char report[REPORT_BYTES] = "r";
@@ -142,6 +146,7 @@ bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
     write_number(report + 9, flushed);
     write_number(report + 17, applied);
     write_number(report + 25, clock_now());
+    report[33] = interrupt_clock() - s->heard_at >= QUIET_MS;
     s->wants_reply = false;
     if (PQputCopyData(s->connection, report, sizeof(report)) == 1 &&
         PQflush(s->connection) >= 0)

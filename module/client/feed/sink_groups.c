@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sink_groups.c - see sink_part.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "look.h"
+#include "sink_part.h"
+
+/* What WAIT and WAITAOF may take. */
+#define WAIT_MS 1000
+
+/* ---- what is sent ---- */
+
+static void send_group(struct sink_part *p, struct line *l, struct group *g) {
+    line_send(l, g);
+    p->groups_sent++;
+}
+
+/* Where there are connections, it costs nothing to be quick. */
+void part_send_look(struct sink *s, struct sink_part *p) {
+    struct failure f = {.text = ""};
+    struct line *l = part_line(s, p, &f);
+    if (!l) {
+        snprintf(p->why, sizeof(p->why), "%.255s", f.text);
+        part_pause(p);
+        return;
+    }
+    struct group *g = group_new(GROUP_LOOK, p);
+    GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
+    GROUP_ADD(g, REPLY_INFO, "BF.INFO", p->key, "FULL");
+    send_group(p, l, g);
+    p->line = l;
+    p->looking = true;
+}
+
+static void add_waits(const struct feed_config *c, struct group *g) {
+    char n[24], ms[24];
+    snprintf(ms, sizeof(ms), "%d", WAIT_MS);
+    snprintf(n, sizeof(n), "%" PRIu64, c->wait_replicas);
+    if (c->wait_replicas) GROUP_ADD(g, REPLY_WAIT, "WAIT", n, ms);
+    snprintf(n, sizeof(n), "%" PRIu64, c->wait_aof - (c->wait_aof > 0));
+    if (c->wait_aof) GROUP_ADD(g, REPLY_WAITAOF, "WAITAOF", "1", n, ms);
+}
+
+/* A part that is FILLING has no state before COMMIT. */
+static bool has_state(const struct sink_part *p) {
+    return p->stage != SINK_FILLING;
+}
+
+static void add_get(const struct sink_part *p, struct group *g) {
+    if (has_state(p)) GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
+}
+
+static void add_set(const struct sink *s, struct sink_part *p, struct group *g) {
+    if (!has_state(p)) return;
+    part_write_state(s, p, g->stored);
+    g->stored_lsn = p->state.lsn;
+    GROUP_ADD(g, REPLY_STORED, "SET", p->state_key, g->stored);
+}
+
+/* All open items, so that all commits up to the position are in it with them. */
+void part_send_adds(struct sink *s, struct sink_part *p) {
+    const char *const words[] = {"BF.INSERT", p->key, "NOCREATE", "ITEMS"};
+    struct group *g = group_new(GROUP_ADDS, p);
+    if (s->position > p->sent_lsn) p->sent_lsn = s->position;
+    g->lsn = p->sent_lsn;
+    add_get(p, g);
+    group_add_more(g, REPLY_ADDED, 4, words, &p->open, p->open_items);
+    add_set(s, p, g);
+    GROUP_ADD(g, REPLY_ITEMS, "BF.CARD", p->key);
+    add_waits(s->config, g);
+    s->items += p->open_items;
+    resp_clear(&p->open);
+    p->open_items = 0;
+    send_group(p, p->line, g);
+}
+
+void part_send_vouch(struct sink *s, struct sink_part *p) {
+    char until[24];
+    struct group *g = group_new(GROUP_VOUCH, p);
+    g->deadline = p->beat.clock + s->config->lease;
+    snprintf(until, sizeof(until), "%" PRId64, g->deadline);
+    add_get(p, g);
+    GROUP_ADD(g, REPLY_READY, "BF.READY", p->key, "PXAT", until, "XX");
+    add_set(s, p, g);
+    GROUP_ADD(g, REPLY_ITEMS, "BF.CARD", p->key);
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
+    p->said_until = interrupt_clock() + s->config->lease;
+    send_group(p, p->line, g);
+}
+
+void sink_send_clock(struct line *l) {
+    struct group *g = group_new(GROUP_CLOCK, NULL);
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
+    line_send(l, g);
+    l->clock_is_asked = true;
+}
+
+static void send_revoke(const struct sink_part *p, struct line *l) {
+    struct group *g = group_new(GROUP_OTHER, NULL);
+    GROUP_ADD(g, REPLY_ANY, "BF.READY", p->key, "PXAT", "1");
+    line_send(l, g);
+}
+
+/* What was there before the state that we have just set, or nothing at all. */
+static void send_back(const struct sink_part *p, struct line *l, const struct group *g) {
+    struct group *back = group_new(GROUP_OTHER, NULL);
+    if (g->state[0])
+        GROUP_ADD(back, REPLY_ANY, "SET", p->state_key, g->state);
+    else
+        GROUP_ADD(back, REPLY_ANY, "DEL", p->state_key);
+    line_send(l, back);
+}
+
+/* ---- what its replies mean ---- */
+
+static bool enough_copies(const struct feed_config *c, const struct group *g) {
+    if (g->kind != GROUP_ADDS) return true;
+    int64_t replicas = (int64_t)c->wait_replicas, files = (int64_t)c->wait_aof;
+    return (!replicas || g->copies >= replicas) &&
+           (!files || (g->files[0] >= 1 && g->files[1] >= files - 1));
+}
+
+/* Its deadline is further away than a lease: the server's clock was set back after it was
+ * asked, and the filter would be believed for too long. */
+static bool clock_was_set_back(const struct sink *s, const struct group *g) {
+    return g->kind == GROUP_VOUCH && g->clock && g->deadline - g->clock > s->config->lease;
+}
+
+/* It isn't what we have stored last. */
+static bool has_gone_back(const struct sink_part *p, const struct group *g) {
+    return g->stored[0] && strcmp(g->state, p->stored) != 0;
+}
+
+static void note_not_stored(struct sink *s, const struct group *g) {
+    s->not_stored = g->not_stored;
+    if (g->not_stored)
+        snprintf(s->why_not_stored, sizeof(s->why_not_stored), "%.255s", g->why);
+}
+
+static void acknowledge(struct sink *s, struct sink_part *p, const struct group *g) {
+    p->groups_done++;
+    if (g->kind == GROUP_ADDS && g->lsn > p->state.lsn) p->state.lsn = g->lsn;
+    p->state.items = g->items;
+    if (g->kind == GROUP_VOUCH) s->vouched++;
+    if (!g->stored[0]) return;
+    note_not_stored(s, g);
+    if (!g->not_stored) part_note_stored(p, g->stored, g->stored_lsn);
+}
+
+static void take_look(struct sink *s, struct sink_part *p, const struct group *g) {
+    struct failure f = {.text = ""};
+    part_set_stage(s, p, SINK_BEHIND);
+    if (g->failed) {
+        snprintf(p->why, sizeof(p->why), "%s", g->why);
+        p->line = NULL;
+        part_pause(p);
+        return;
+    }
+    struct state state;
+    if (!look_is_ours(s, g->state, g->info, &state, &f)) {
+        part_lose(s, p, f.text);
+        return;
+    }
+    p->state = state;
+    p->sent_lsn = state.lsn;
+    part_note_stored(p, g->state, state.lsn);
+    if (state.deleted > s->deleted) s->deleted = state.deleted;
+    p->found = true;
+}
+
+static void take_group(struct sink *s, struct line *l, const struct group *g) {
+    struct sink_part *p = g->part;
+    if (g->kind == GROUP_CLOCK) l->clock_is_asked = false;
+    if (g->clock) l->clock = g->clock;
+    if (!p) return;
+    if (g->kind == GROUP_LOOK)
+        take_look(s, p, g);
+    else if (g->failed)
+        part_trouble(s, p, g->why);
+    else if (has_gone_back(p, g)) {
+        if (l->c) send_back(p, l, g);
+        part_trouble(s, p, "the server has gone back to an older state");
+    } else if (!enough_copies(s->config, g))
+        part_trouble(s, p, "too few replicas or files have it (wait-replicas, wait-aof)");
+    else if (g->refused)
+        part_trouble(s, p, "the filter isn't ready any more, or is in doubt");
+    else if (clock_was_set_back(s, g)) {
+        if (l->c) send_revoke(p, l);
+        part_trouble(s, p, "the server's clock was set back");
+    } else
+        acknowledge(s, p, g);
+}
+
+void sink_take_replies(struct sink *s, struct line *l) {
+    for (struct group *g; (g = line_receive(l));) {
+        take_group(s, l, g);
+        group_free(g);
+    }
+}
