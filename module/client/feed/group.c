@@ -111,14 +111,21 @@ static void take_good(struct group *g, enum group_reply is, redisReply *r) {
     }
 }
 
-/* A filter that isn't there is an answer to BF.INFO. */
+/* A filter that isn't there is an answer to BF.INFO. One that is empty can't be vouched for,
+ * and gets along: nobody is refused. */
+static bool is_expected(enum group_reply is, const char *error) {
+    if (is == REPLY_INFO) return strncmp(error, "ERR not found", 13) == 0;
+    if (is == REPLY_READY || is == REPLY_EXEC)
+        return strncmp(error, "ERR filter is empty", 19) == 0;
+    return is == REPLY_ANY;
+}
+
 void group_take(struct group *g, redisReply *r) {
     enum group_reply is = g->reply[g->got++];
     const char *error = group_error(r);
-    bool missing = error && is == REPLY_INFO && strncmp(error, "ERR not found", 13) == 0;
     if (is == REPLY_STORED)
         take_stored(g, r, error);
-    else if (error && !missing && is != REPLY_ANY)
+    else if (error && !is_expected(is, error))
         group_fail(g, error);
     else
         take_good(g, is, r);
