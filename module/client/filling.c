@@ -31,7 +31,6 @@ bool filling_open(struct filling *g, struct failure *f) {
     for (uint32_t i = 0; i < g->parts.n; i++)
         if (!rebuild_look(g->nodes, &g->parts.part[i], g->s, f)) return false;
     g->loader = loader_new(g->nodes, &g->parts);
-    g->made = fail_alloc(ITEM_BYTES_MAX + g->item.before_length + g->item.after_length);
     return true;
 }
 

@@ -81,13 +81,17 @@ static bool begin(struct filling *g, struct failure *f) {
 }
 
 bool filling_load(struct filling *g, struct failure *f) {
+    size_t around = g->item.before_length + g->item.after_length;
     g->item.bad = 0;
+    g->made = fail_grow(g->made, ITEM_BYTES_MAX + around);
     if (!begin(g, f)) return false;
+    g->loads = true;
     progress_begin(&g->progress, !g->s->json, g->source->count);
     bool good = read_source(g, f);
     if (good) loader_flush(g->loader);
     while (good && !loader_is_done(g->loader))
         good = turn(g, -1, f);
     progress_clear(&g->progress);
+    g->loads = false;
     return good;
 }

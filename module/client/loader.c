@@ -412,6 +412,10 @@ bool loader_has_room(const struct loader *l) {
     return l->waiting < l->room;
 }
 
+uint64_t loader_acknowledged(const struct part *p) {
+    return p->first ? p->first->at : p->open ? p->open->at : p->items;
+}
+
 bool loader_is_done(const struct loader *l) {
     return l->waiting == 0;
 }

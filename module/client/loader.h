@@ -45,6 +45,9 @@ bool loader_turn(struct loader *l, int fd, struct failure *f);
 /* Sends what there is, however little. */
 void loader_flush(struct loader *l);
 
+/* So many of the part's items, the first ones, have been acknowledged. */
+uint64_t loader_acknowledged(const struct part *p);
+
 /* Whether all that was sent has been acknowledged, or is lost. */
 bool loader_is_done(const struct loader *l);
 

@@ -265,6 +265,41 @@ bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_pla
     return false;
 }
 
+/* ---- a rebuild that was left ---- */
+
+/* Any item will do: an answer says that the token's rebuild is there. */
+static bool has_rebuild(struct nodes *nodes, const struct part *p, const char *token,
+                        bool *has, struct failure *f) {
+    redisReply *r = ASK(nodes, p, f, "BF.REBUILD", p->key, "CHECK", token, "0");
+    if (!r) return false;
+    *has = r->type != REDIS_REPLY_ERROR;
+    bool good = *has || rebuild_is_lost(r->str) || rebuild_fail(f, p, "CHECK", r->str);
+    freeReplyObject(r);
+    return good;
+}
+
+static void take_received(struct part *p, const char *token, const redisReply *r) {
+    const redisReply *rebuild = value_of(r, "Rebuild");
+    const redisReply *received = rebuild ? value_of(rebuild, "Received") : NULL;
+    if (!received || received->type != REDIS_REPLY_INTEGER) return;
+    snprintf(p->token, sizeof(p->token), "%s", token);
+    p->items = (uint64_t)received->integer;
+    p->state = PART_OPEN;
+    part_forget_samples(p);
+}
+
+bool rebuild_take_up(struct nodes *nodes, struct part *p, const char *token,
+                     struct failure *f) {
+    bool has = false;
+    if (!has_rebuild(nodes, p, token, &has, f)) return false;
+    if (!has) return true;
+    redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
+    if (!r) return false;
+    if (r->type != REDIS_REPLY_ERROR) take_received(p, token, r);
+    freeReplyObject(r);
+    return true;
+}
+
 /* ---- CHECK, COMMIT, ABORT ---- */
 
 struct check {

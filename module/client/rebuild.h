@@ -23,6 +23,12 @@ bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settin
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f);
 
+/* Goes on with a rebuild of which only the token is known, where it is: the part is
+ * PART_OPEN, if the server still has that rebuild, else it stays what it was. What this
+ * loader sends comes behind all that was received. */
+bool rebuild_take_up(struct nodes *nodes, struct part *p, const char *token,
+                     struct failure *f);
+
 /* CHECK of the samples, and of the items that are expected, as far as they belong to this
  * part, `index` of `parts`; EXIT_ITEMS if one is missing. */
 bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s,

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* record.h - how far a loader is, kept on the filter's server for the next loader.
+ *
+ *     users:feed         the state: how far the stream is (state.h)
+ *     users:feed:fill    bulwark-fill 1 rows=8c14a9b2d3e4f506 capacity=1200 read=612
+ *                        parts=0:6fbcf822b9e19b6b,5:0d4c31e5a7b2981f key=611
+ *
+ * A filter in parts has one, beside its first part. `key` is a place in the source
+ * (source.h), to the end of the string; it is left out as long as there is none. It says:
+ * the items of all rows up to that key have been acknowledged, by the rebuilds with these
+ * tokens. So a loader that takes up those rebuilds, if the server still has all of them, may
+ * go on behind the key.
+ *
+ * Counts stay right, too: the loader's LOADs begin AT what the server says that it has
+ * received. That may be more than the rows up to the key, by those that were sent and not
+ * written down; they come again, which adds only what is new, and COMMIT names the sum. The
+ * server refuses a LOAD that begins AT more than it has. */
+#ifndef FEED_RECORD_H
+#define FEED_RECORD_H
+
+#include "config.h"
+#include "part.h"
+
+struct record {
+    uint64_t rows; /* rows_identity() */
+    uint64_t capacity, read;
+    uint32_t nparts;
+    char (*tokens)[PART_TOKEN_DIGITS + 1]; /* of each part of the filter; "": none */
+    char *key;                             /* NULL: none */
+    size_t length;
+};
+
+/* The key of the first part is `first`. One that is missing, or that record_write() never
+ * wrote, has no tokens. */
+bool record_read(struct nodes *nodes, const char *first, uint32_t nparts,
+                 struct record *out, struct failure *f);
+bool record_write(struct nodes *nodes, const char *first, const struct record *record,
+                  struct failure *f);
+bool record_delete(struct nodes *nodes, const char *first, struct failure *f);
+void record_free(struct record *record);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rows.c - see rows.h. */
+#include "rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgres.h"
+
+/* The table, and its best key: the one that is the item itself, the primary key, the
+ * shortest. An index has one direction, so that it gives the order of its columns. */
+static const char key_facts[] =
+    "SELECT c.oid, k.columns, k.is_item FROM pg_catalog.pg_class c LEFT JOIN LATERAL ("
+    " SELECT string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.n) AS columns,"
+    "  count(*) = 1 AND min(a.attname::text) = $2 AS is_item"
+    " FROM pg_catalog.pg_index i"
+    " JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid"
+    " JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'"
+    " CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u(attnum, n)"
+    " LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum"
+    "  AND a.attnum > 0"
+    " LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid"
+    " LEFT JOIN pg_catalog.pg_opclass o ON o.oid = i.indclass[(u.n - 1)::int]"
+    " WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL"
+    "  AND i.indnkeyatts = i.indnatts"
+    "  AND c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
+    " GROUP BY i.indexrelid, i.indisprimary"
+    " HAVING bool_and(coalesce(a.attnotnull AND o.opcdefault"
+    "  AND coalesce(nullif(t.typbasetype, 0), t.oid)"
+    "   IN (20, 21, 23, 25, 1042, 1043, 1700, 2950)"
+    "  AND i.indcollation[(u.n - 1)::int] = a.attcollation"
+    "  AND i.indoption[(u.n - 1)::int] IN (0, 3)"
+    "  AND i.indoption[(u.n - 1)::int] = i.indoption[0], false))"
+    " ORDER BY 2 DESC, i.indisprimary DESC, count(*) LIMIT 1) k ON true"
+    " WHERE c.oid = pg_catalog.to_regclass($1)";
+
+enum { OID, COLUMNS, IS_ITEM };
+
+/* ---- SQL ---- */
+
+/* A name or a text for SQL; NULL after a failure. */
+static char *quoted(struct postgres *p, const char *text, bool is_name, struct failure *f) {
+    char *out = is_name ? PQescapeIdentifier(p->connection, text, strlen(text))
+                        : PQescapeLiteral(p->connection, text, strlen(text));
+    if (!out) fail(f, EXIT_USAGE, "%s is no text in the database's encoding", text);
+    return out;
+}
+
+/* The text, and more behind it; frees the text. */
+static char *append(char *text, const char *more, const char *separator) {
+    char *both = postgres_text("%s%s%s", text, *text ? separator : "", more);
+    free(text);
+    return both;
+}
+
+/* For format(), where % is special. */
+static char *append_escaped(char *text, const char *more) {
+    char one[3] = "";
+    for (; *more; more++) {
+        one[0] = *more;
+        one[1] = *more == '%' ? '%' : '\0';
+        text = append(text, one, "");
+    }
+    return text;
+}
+
+/* A list made of the item's columns; NULL after a failure. */
+static char *list_columns(struct postgres *p, const struct form *form, const char *pattern,
+                          const char *separator, struct failure *f) {
+    char *list = postgres_text("%s", "");
+    for (size_t i = 0; i < form->n; i++) {
+        char *name = quoted(p, form->column[i], true, f), *one;
+        if (!name) {
+            free(list);
+            return NULL;
+        }
+        one = postgres_text("%s%s", name, pattern);
+        list = append(list, one, separator);
+        free(one);
+        PQfreemem(name);
+    }
+    return list;
+}
+
+/* format('user:%s', "id"); NULL after a failure. */
+static char *item_expression(struct postgres *p, const struct form *form,
+                             struct failure *f) {
+    char *format = append_escaped(postgres_text("%s", ""), form->text[0]);
+    for (size_t i = 0; i < form->n; i++)
+        format = append_escaped(append(format, "%s", ""), form->text[i + 1]);
+    char *text = quoted(p, format, false, f);
+    char *columns = text ? list_columns(p, form, "", ", ", f) : NULL;
+    char *out = columns ? postgres_text("pg_catalog.format(%s, %s)", text, columns) : NULL;
+    free(format);
+    PQfreemem(text);
+    free(columns);
+    return out;
+}
+
+static char *table_name(struct postgres *p, const struct feed_config *c,
+                        struct failure *f) {
+    char *schema = quoted(p, c->schema, true, f);
+    char *table = schema ? quoted(p, c->relation, true, f) : NULL;
+    char *both = table ? postgres_text("%s.%s", schema, table) : NULL;
+    PQfreemem(schema);
+    PQfreemem(table);
+    return both;
+}
+
+/* ---- what is read ---- */
+
+/* Without a key: a query. */
+static void read_at_once(struct postgres *p) {
+    char *query = postgres_text("(SELECT %s FROM %s WHERE %s)", p->item, p->from, p->only);
+    free(p->from);
+    p->from = query;
+}
+
+static bool choose(struct postgres *p, const struct feed_config *c, PGresult *row,
+                   struct failure *f) {
+    if (PQntuples(row) == 0)
+        return fail(f, EXIT_SOURCE, "PostgreSQL has no table %s for this user", c->table);
+    p->table_id = fail_strndup(PQgetvalue(row, 0, OID), strlen(PQgetvalue(row, 0, OID)));
+    p->by_key = !PQgetisnull(row, 0, COLUMNS);
+    if (p->by_key) p->column = postgres_text("%s", PQgetvalue(row, 0, COLUMNS));
+    bool is_item = p->by_key && *PQgetvalue(row, 0, IS_ITEM) == 't';
+    if (is_item) return true;
+    p->item = item_expression(p, &c->item, f);
+    p->only = p->item ? list_columns(p, &c->item, " IS NOT NULL", " AND ", f) : NULL;
+    if (p->only && !p->by_key) read_at_once(p);
+    return p->only != NULL;
+}
+
+static bool look(struct postgres *p, const void *what, struct failure *f) {
+    const struct feed_config *c = what;
+    snprintf(p->source.name, sizeof(p->source.name), "the table %s", c->table);
+    p->from = table_name(p, c, f);
+    if (!p->from) return false;
+    const char *const values[] = {p->from, c->item.n == 1 ? c->item.column[0] : ""};
+    PGresult *row = postgres_ask(p, key_facts, 2, values, f);
+    if (!row) return false;
+    bool good = choose(p, c, row, f) && postgres_count(p, f);
+    PQclear(row);
+    return good;
+}
+
+/* ---- opening ---- */
+
+/* What an item may be, the stream decides: it gives whatever there is. */
+struct source *rows_open(const struct feed_config *c, const struct settings *s,
+                         struct item_template *lacks, struct failure *f) {
+    struct source *source = postgres_open_as(s, look, c, f);
+    if (!source) return NULL;
+    bool is_key = !((struct postgres *)source)->item;
+    const char *before = is_key ? c->item.text[0] : "",
+               *after = is_key ? c->item.text[1] : "";
+    *lacks = (struct item_template){.before = before,
+                                    .before_length = strlen(before),
+                                    .after = after,
+                                    .after_length = strlen(after),
+                                    .binary = true};
+    return source;
+}
+
+/* FNV-1a, with the NUL. */
+static uint64_t mix(uint64_t hash, const char *text) {
+    do
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+uint64_t rows_identity(const struct source *s, const struct feed_config *c) {
+    const struct postgres *p = (const struct postgres *)s;
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), p->table_id);
+    hash = mix(hash, p->column ? p->column : "");
+    for (size_t i = 0; i < c->item.n; i++)
+        hash = mix(mix(hash, c->item.text[i]), c->item.column[i]);
+    return mix(hash, c->item.text[c->item.n]);
+}
