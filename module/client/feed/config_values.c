@@ -121,30 +121,25 @@ static bool read_publication(struct feed_config *c, struct failure *f) {
 
 static bool read_server(struct feed_config *c, struct failure *f) {
     struct login uri = {.tls = false};
-    struct address at;
+    struct address at = {.host = "127.0.0.1", .port = 6379};
     const char *text = c->server;
-    c->settings.timeout = SERVER_MS;
     if (strchr(text, '@'))
         return fail(f, EXIT_USAGE,
                     "server has a user or a password in it: the user is server-user, and "
                     "the password goes into a file that server-password-file names");
-    if (*text == '/') {
+    if (*text == '/')
         c->settings.socket = text;
-        return true;
-    }
-    if (strstr(text, "://")) {
+    else if (strstr(text, "://"))
         c->settings.uri = text;
-        c->settings.host = "127.0.0.1";
-        c->settings.port = 6379;
-        return server_take_uri(text, &uri)
-                   ? true
-                   : fail(f, EXIT_USAGE,
-                          "server wants redis://host:port/database, not '%s'", text);
-    }
-    if (!server_parse(text, strlen(text), 6379, &at))
+    if (c->settings.uri && !server_take_uri(text, &uri))
+        return fail(f, EXIT_USAGE, "server wants redis://host:port/database, not '%s'",
+                    text);
+    if (!c->settings.socket && !c->settings.uri &&
+        !server_parse(text, strlen(text), 6379, &at))
         return fail(f, EXIT_USAGE, "server wants host:port, not '%s'", text);
     c->settings.host = fail_strndup(at.host, strlen(at.host));
     c->settings.port = (uint64_t)at.port;
+    c->settings.timeout = SERVER_MS;
     return true;
 }
 
@@ -182,9 +177,14 @@ static bool read_sentinel(struct feed_config *c, struct failure *f) {
 static bool read_filter(struct feed_config *c, struct failure *f) {
     if (c->settings.parts > 1 && strpbrk(c->filter, "{}"))
         return fail(f, EXIT_USAGE,
-                    "a filter of several parts has no braces in its name: "
-                    "each part's tag stands in some");
-    return true;
+                    "a filter of several parts has no braces in its name: each part's tag "
+                    "stands in some");
+    char *state = state_key(c->filter, c->settings.cluster);
+    free(state);
+    return state ? true
+                 : fail(f, EXIT_USAGE,
+                        "a filter in a cluster with this name has no place for the feed's "
+                        "state in its slot: leave the braces out");
 }
 
 static bool read_parts(struct feed_config *c, struct failure *f) {
