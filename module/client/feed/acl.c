@@ -22,12 +22,14 @@ static void write_pattern(const char *key, const char *behind, FILE *out) {
     fprintf(out, "%s%s", behind, plain ? "" : "\"");
 }
 
-/* A filter of parts is FILTER:{TAG}, and its state FILTER:{TAG}:feed. */
+/* The filter, its state (state.h), and how far a loader is (record.h). A filter of parts is
+ * FILTER:{TAG}. */
 static void write_keys(const struct feed_config *c, FILE *out) {
     bool parts = c->settings.parts > 0;
     char *state = state_key(c->filter, c->settings.cluster);
     write_pattern(c->filter, parts ? ":{*}" : "", out);
     write_pattern(parts ? c->filter : state, parts ? ":{*}:feed" : "", out);
+    write_pattern(c->filter, parts ? ":{*}:feed:fill" : ":feed:fill", out);
     free(state);
 }
 

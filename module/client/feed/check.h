@@ -44,7 +44,11 @@ void check_publication(struct check *k); /* publication and slot */
 void check_sample(struct check *k);      /* some rows, as items */
 void check_server(struct check *k);      /* the filter's server */
 
-/* What the feed does on the node that has the key, tried without doing it. */
-void check_rights(struct check *k, struct node *node, const char *key, const char *state);
+/* What the feed does on the node that has these keys, tried without doing it. */
+struct check_keys {
+    const char *filter, *state;
+    const char *fill; /* where a loader keeps how far it is; NULL: on another node */
+};
+void check_rights(struct check *k, struct node *node, const struct check_keys *keys);
 
 #endif

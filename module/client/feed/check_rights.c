@@ -12,8 +12,8 @@
 
 #define WORDS_MAX 5
 
-/* KEY and STATE stand for themselves. */
-static const char key_word[] = "KEY", state_word[] = "STATE";
+/* These stand for the keys. */
+static const char key_word[] = "KEY", state_word[] = "STATE", fill_word[] = "FILL";
 
 static const char *const queued[][WORDS_MAX] = {
     {"BF.INSERT", key_word, "NOCREATE", "ITEMS", ""},
@@ -25,6 +25,9 @@ static const char *const queued[][WORDS_MAX] = {
     {"GET", state_word},
     {"SET", state_word, ""},
     {"DEL", state_word},
+    {"GET", fill_word},
+    {"SET", fill_word, ""},
+    {"DEL", fill_word},
     {"TIME"},
     {"WAIT", "0", "1"},
     {"WAITAOF", "0", "0", "1"},
@@ -33,12 +36,14 @@ static const char *const queued[][WORDS_MAX] = {
 struct trial {
     struct check *check;
     struct node *node;
-    const char *key, *state;
+    const struct check_keys *keys;
     char refused[256]; /* names of commands */
 };
 
+/* Once, on whichever key. */
 static void note(struct trial *t, const char *command) {
     size_t n = strlen(t->refused);
+    if (strstr(t->refused, command)) return;
     snprintf(t->refused + n, sizeof(t->refused) - n, "%s%s", n ? ", " : "", command);
 }
 
@@ -60,24 +65,32 @@ static bool try(struct trial *t, const char *const *words, size_t n) {
     return true;
 }
 
+/* The word, or the key that it stands for. */
+static const char *meant(const struct trial *t, const char *word) {
+    if (word == key_word) return t->keys->filter;
+    if (word == state_word) return t->keys->state;
+    return word == fill_word ? t->keys->fill : word;
+}
+
 static bool try_queued(struct trial *t, const char *const *row) {
     const char *words[WORDS_MAX];
     size_t n = 0;
     for (; n < WORDS_MAX && row[n]; n++)
-        words[n] = row[n] == key_word ? t->key : row[n] == state_word ? t->state : row[n];
+        words[n] = meant(t, row[n]);
     return try(t, words, n);
 }
 
-static bool is_wanted(const struct check *k, const char *command) {
-    return strcmp(command, "WAITAOF") != 0 || k->config->wait_aof > 0;
+static bool is_wanted(const struct trial *t, const char *const *row) {
+    if (row[1] == fill_word && !t->keys->fill) return false;
+    return strcmp(row[0], "WAITAOF") != 0 || t->check->config->wait_aof > 0;
 }
 
 static bool try_all(struct trial *t) {
-    const char *watch[] = {"WATCH", t->key, t->state};
+    const char *watch[] = {"WATCH", t->keys->filter, t->keys->state};
     const char *multi[] = {"MULTI"}, *discard[] = {"DISCARD"};
     if (!try(t, watch, 3) || !try(t, multi, 1)) return false;
     for (size_t i = 0; i < sizeof(queued) / sizeof(*queued); i++)
-        if (is_wanted(t->check, queued[i][0]) && !try_queued(t, queued[i])) return false;
+        if (is_wanted(t, queued[i]) && !try_queued(t, queued[i])) return false;
     return try(t, discard, 1);
 }
 
@@ -86,13 +99,14 @@ static void say_line(const struct feed_config *c) {
     acl_write(c, stdout);
 }
 
-void check_rights(struct check *k, struct node *node, const char *key, const char *state) {
+void check_rights(struct check *k, struct node *node, const struct check_keys *keys) {
     unsigned errors = k->errors;
-    struct trial t = {.check = k, .node = node, .key = key, .state = state};
+    struct trial t = {.check = k, .node = node, .keys = keys};
     if (!try_all(&t)) return;
     if (t.refused[0]) {
-        check_say(k, CHECK_ERROR, "the server's user may not, on %s and %s: %s", key, state,
-                  t.refused);
+        check_say(k, CHECK_ERROR,
+                  "the server's user may not, on %s and what is beside it: %s",
+                  keys->filter, t.refused);
         say_line(k->config);
     } else if (k->errors == errors) {
         check_say(k, CHECK_OK, "the server's user may do what the feed does");

@@ -20,6 +20,9 @@
 
 #define ERROR_USUAL 0.01 /* bf-error-rate, where nobody has set it */
 
+/* Of a longer one nothing is tried. */
+#define FILL_KEY_MAX 512
+
 /* What INFO says. "": the user may not ask, or there is no such field. */
 struct facts {
     char bulwark[32], role[16], policy[32], aof[8];
@@ -216,13 +219,24 @@ static void check_memory(struct server *s, const struct node *node,
 
 /* ---- all of it ---- */
 
+/* A loader's is beside the first part, in the slot of its own name. */
+static void check_keys(struct server *s, struct node *node, const struct part *p) {
+    char *state = state_key(p->key, s->check->config->settings.cluster);
+    char fill[FILL_KEY_MAX];
+    int length = snprintf(fill, sizeof(fill), "%s:feed:fill", s->parts.part[0].key);
+    bool here = length > 0 && length < FILL_KEY_MAX &&
+                s->nodes->owner[split_slot(fill, (size_t)length)] == node;
+    const struct check_keys keys = {p->key, state, here ? fill : NULL};
+    check_rights(s->check, node, &keys);
+    free(state);
+}
+
 static void check_node(struct server *s, const struct part *p) {
     struct check *k = s->check;
     struct node *node = s->nodes->owner[split_slot(p->key, strlen(p->key))];
     struct facts facts;
     struct failure f;
     char name[ADDRESS_TEXT];
-    char *state = state_key(p->key, k->config->settings.cluster);
     if (!nodes_connect(s->nodes, node, &f)) {
         check_say(k, CHECK_ERROR, "%s", f.text);
     } else {
@@ -233,9 +247,8 @@ static void check_node(struct server *s, const struct part *p) {
         check_persistence(k, &facts, name);
         check_memory(s, node, &facts, name);
         check_distance(k, node, name);
-        if (node->c) check_rights(k, node, p->key, state);
+        if (node->c) check_keys(s, node, p);
     }
-    free(state);
 }
 
 /* Nodes that have parts, each once, by the first part that it has. */

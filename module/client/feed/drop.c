@@ -11,6 +11,7 @@
 #include "nodes.h"
 #include "numbers.h"
 #include "part.h"
+#include "record.h"
 #include "sql.h"
 #include "sql_text.h"
 
@@ -74,6 +75,7 @@ static bool drop_states(const struct feed_config *c, struct nodes *nodes,
         good = drop_state(c, nodes, key, &dropped, f);
         free(key);
     }
+    good = good && record_delete(nodes, parts.part[0].key, f);
     if (good && dropped == parts.n)
         puts("The feed's state is deleted.");
     else if (good)

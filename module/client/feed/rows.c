@@ -8,8 +8,8 @@
 
 #include "postgres.h"
 
-/* The table, and its best key: the one that is the item itself, the primary key, the
- * shortest. An index has one direction, so that it gives the order of its columns. */
+/* The table, and the best of the keys that may be read: the one that is the item itself, the
+ * primary key, the shortest. An index has one direction, so that it gives the order of its columns. */
 static const char key_facts[] =
     "SELECT c.oid, k.columns, k.is_item FROM pg_catalog.pg_class c LEFT JOIN LATERAL ("
     " SELECT string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.n) AS columns,"
@@ -27,6 +27,7 @@ static const char key_facts[] =
     "  AND c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
     " GROUP BY i.indexrelid, i.indisprimary"
     " HAVING bool_and(coalesce(a.attnotnull AND o.opcdefault"
+    "  AND pg_catalog.has_column_privilege(c.oid, u.attnum, 'SELECT')"
     "  AND coalesce(nullif(t.typbasetype, 0), t.oid)"
     "   IN (20, 21, 23, 25, 1042, 1043, 1700, 2950)"
     "  AND i.indcollation[(u.n - 1)::int] = a.attcollation"

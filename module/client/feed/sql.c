@@ -16,12 +16,12 @@
 #include "acl.h"
 #include "actions.h"
 #include "announce_sql.h"
+#include "announce_sql.h"
 #include "sql_text.h"
 
-/* Of a partitioned table each leaf has its own identity. The columns that the feed reads
- * are the item's, and those of the identity: a list of columns that lacks these would make
- * UPDATE and DELETE fail, and the loader reads by key. Under REPLICA IDENTITY FULL a list
- * isn't allowed. Before 15 there is none. */
+/* Of a partitioned table each leaf has its own identity. A publication's list of columns
+ * that lacks some of these would make UPDATE and DELETE fail, too; under REPLICA IDENTITY
+ * FULL no list is allowed, and before 15 there is none. */
 static const char looks[] =
     "DO $bulwark$\n"
     "DECLARE\n"
@@ -56,14 +56,14 @@ static const char looks[] =
     "'\n"
     "                'USING INDEX ..., or FULL.';\n"
     "    END IF;\n"
-    "    -- The item's columns, and the key's.\n"
+    "    -- The item's columns, and the keys': the loader reads by key.\n"
     "    SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) INTO cols\n"
     "        FROM pg_attribute WHERE attrelid = tab AND attnum > 0 AND NOT attisdropped\n"
     "        AND (attname = ANY (item) OR attname IN (\n"
     "            SELECT k.attname FROM pg_class t JOIN pg_index i ON i.indrelid = t.oid\n"
     "            JOIN pg_attribute k ON k.attrelid = t.oid AND k.attnum = ANY (i.indkey)\n"
-    "            WHERE t.oid = ANY (leaves) AND CASE t.relreplident\n"
-    "                WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END));\n\n";
+    "            WHERE t.oid = ANY (leaves) AND (i.indisprimary OR "
+    "i.indisreplident)));\n\n";
 
 static const char makes[] =
     "    -- The role, and what it may read.\n"
@@ -157,6 +157,7 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
     set_local("relation", sql_table(c), stdout);
     set_local("item", sql_columns(c), stdout);
     fprintf(stdout, "\n%s%s", looks, makes);
+    if (c->announce) announce_write(c, stdout);
     if (c->announce)
         announce_write(c, stdout);
     else
@@ -169,6 +170,7 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
 
 void sql_write_removal(const struct feed_config *c, const char *role, FILE *out) {
     char *publication = sql_name(c->publication), *table = sql_table(c);
+    if (c->announce) announce_write_removal(c, out);
     announce_write_removal(c, out);
     fprintf(out, "DROP PUBLICATION IF EXISTS %s;\n", publication);
     if (role) {
