@@ -8,8 +8,9 @@
 
 #include "postgres.h"
 
-/* The table, and the best of the keys that may be read: the one that is the item itself, the
- * primary key, the shortest. An index has one direction, so that it gives the order of its columns. */
+/* The table, and the best of the keys that may be read: the one that is the item itself,
+ * the primary key, the shortest. An index has one direction, so that it gives the order of
+ * its columns. */
 static const char key_facts[] =
     "SELECT c.oid, k.columns, k.is_item FROM pg_catalog.pg_class c LEFT JOIN LATERAL ("
     " SELECT string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.n) AS columns,"

@@ -16,7 +16,6 @@
 #include "acl.h"
 #include "actions.h"
 #include "announce_sql.h"
-#include "announce_sql.h"
 #include "sql_text.h"
 
 /* Of a partitioned table each leaf has its own identity. A publication's list of columns
@@ -157,7 +156,6 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
     set_local("relation", sql_table(c), stdout);
     set_local("item", sql_columns(c), stdout);
     fprintf(stdout, "\n%s%s", looks, makes);
-    if (c->announce) announce_write(c, stdout);
     if (c->announce)
         announce_write(c, stdout);
     else
@@ -170,7 +168,6 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
 
 void sql_write_removal(const struct feed_config *c, const char *role, FILE *out) {
     char *publication = sql_name(c->publication), *table = sql_table(c);
-    if (c->announce) announce_write_removal(c, out);
     announce_write_removal(c, out);
     fprintf(out, "DROP PUBLICATION IF EXISTS %s;\n", publication);
     if (role) {
