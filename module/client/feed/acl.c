@@ -29,7 +29,7 @@ static void write_keys(const struct feed_config *c, FILE *out) {
     char *state = state_key(c->filter, c->settings.cluster);
     write_pattern(c->filter, parts ? ":{*}" : "", out);
     write_pattern(parts ? c->filter : state, parts ? ":{*}:feed" : "", out);
-    write_pattern(c->filter, parts ? ":{*}:feed:fill" : ":feed:fill", out);
+    write_pattern(parts ? c->filter : state, parts ? ":{*}:feed:fill" : ":fill", out);
     free(state);
 }
 

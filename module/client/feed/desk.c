@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "look.h"
 #include "sink_part.h"
@@ -114,6 +115,7 @@ static bool find_generation(struct sink_part *p, struct node *node, struct failu
     GROUP_ADD(g, REPLY_INFO, "BF.INFO", p->key, "FULL");
     bool good = ask(node, g, f) && ((g->info && survey_read_filter(g->info, &filter)) ||
                                     fail(f, EXIT_REFUSED, "the filter has gone"));
+    p->room = look_room(g->info);
     group_free(g);
     if (!good) return false;
     p->state.items = filter.items;
@@ -123,20 +125,29 @@ static bool find_generation(struct sink_part *p, struct node *node, struct failu
 
 /* What can't be stored can be later: until then a feed that comes after us takes the filter
  * for another's. */
-static void store(struct sink *s, struct sink_part *p, struct node *node) {
-    struct failure ignored;
+static bool store(struct sink *s, struct sink_part *p, struct node *node,
+                  struct failure *f) {
     struct group *g = group_new(GROUP_OTHER, NULL);
     part_write_state(s, p, g->stored);
     GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
     GROUP_ADD(g, REPLY_STORED, "SET", p->state_key, g->stored);
-    if (ask(node, g, &ignored))
+    bool good = ask(node, g, f);
+    if (good)
         part_note_stored(p, g->not_stored ? g->state : g->stored, p->state.lsn);
     group_free(g);
+    return good;
+}
+
+bool desk_store(struct sink *s, struct sink_part *p, struct failure *f) {
+    struct node *node = node_of(s, p, f);
+    return node && store(s, p, node, f);
 }
 
 bool desk_commit(struct sink *s, struct sink_part *p, struct failure *f) {
+    struct failure ignored;
     struct node *node = node_of(s, p, f);
     if (!node || !send_commit(s, p, node, f) || !find_generation(p, node, f)) return false;
-    store(s, p, node);
+    p->state.filled = time(NULL);
+    store(s, p, node, &ignored);
     return true;
 }

@@ -6,6 +6,7 @@
  *     GROUP_LOOK     GET state, BF.INFO key FULL
  *     GROUP_ADDS     GET state, BF.INSERT key, SET state, BF.CARD key, WAIT, WAITAOF
  *     GROUP_VOUCH    GET state, BF.READY key PXAT XX, SET state, BF.CARD key, TIME
+ *     GROUP_STATE    GET state, SET state
  *     GROUP_OTHER    one whose reply doesn't matter
  *
  * They need no MULTI. The state that is set is one that is true already: see state.h. */
@@ -45,6 +46,7 @@ struct group {
         GROUP_LOOK,
         GROUP_ADDS,
         GROUP_VOUCH,
+        GROUP_STATE,
         GROUP_OTHER
     } kind;
     struct sink_part *part; /* NULL: nobody waits for it any more */

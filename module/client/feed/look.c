@@ -58,5 +58,12 @@ bool look_is_ours(const struct sink *s, const char *state, const redisReply *inf
     if (!state[0]) return lost(f, "no feed has kept this filter");
     if (!state_read(state, strlen(state), out))
         return lost(f, "the filter's state is of another version");
-    return is_of_this_feed(s, out, f) && is_sound(s, &filter, out, f);
+    if (!is_of_this_feed(s, out, f)) return false;
+    return strcmp(out->generation, STATE_FILLING) == 0 || is_sound(s, &filter, out, f);
+}
+
+uint64_t look_room(const redisReply *info) {
+    struct survey_filter filter = {.items = 0};
+    bool grown = !info || !survey_read_filter(info, &filter) || filter.layers > 1;
+    return grown ? 0 : filter.capacity;
 }

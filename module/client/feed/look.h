@@ -4,6 +4,7 @@
  *     no state, or another feed's, or of another database or timeline        not ours
  *     no filter, plain, of another generation, or older than the slot goes   not ours
  *     loading: somebody has raised the alarm                                 not ours
+ *     the feed was filling it                                                ours
  *     ready, in doubt after a restart or a failover, or its lease is over    ours
  *     ready, in doubt since it was restored, in a cluster, and nothing is
  *     missing: its slot was moved                                            ours
@@ -20,5 +21,8 @@
  * the filter, and what comes after it can be had from the slot. */
 bool look_is_ours(const struct sink *s, const char *state, const redisReply *info,
                   struct state *out, struct failure *f);
+
+/* How many items there is room for; 0: it has grown, and errs more often than it should. */
+uint64_t look_room(const redisReply *info);
 
 #endif

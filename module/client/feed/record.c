@@ -13,10 +13,10 @@
 
 /* ---- on the server ---- */
 
-static redisReply *ask(struct nodes *nodes, const char *first, const char *verb,
+static redisReply *ask(struct nodes *nodes, const char *place, const char *verb,
                        const char *value, size_t length, struct failure *f) {
-    char *key = fail_alloc(strlen(first) + sizeof(":feed:fill"));
-    sprintf(key, "%s:feed:fill", first);
+    char *key = fail_alloc(strlen(place) + sizeof(":fill"));
+    sprintf(key, "%s:fill", place);
     const char *words[] = {verb, key, value};
     const size_t lengths[] = {strlen(verb), strlen(key), length};
     struct question q = {
@@ -31,8 +31,8 @@ static redisReply *ask(struct nodes *nodes, const char *first, const char *verb,
     return refused ? NULL : r;
 }
 
-bool record_delete(struct nodes *nodes, const char *first, struct failure *f) {
-    redisReply *r = ask(nodes, first, "DEL", NULL, 0, f);
+bool record_delete(struct nodes *nodes, const char *place, struct failure *f) {
+    redisReply *r = ask(nodes, place, "DEL", NULL, 0, f);
     freeReplyObject(r);
     return r != NULL;
 }
@@ -74,11 +74,11 @@ static bool read_text(const char *text, size_t length, struct record *out) {
     return true;
 }
 
-bool record_read(struct nodes *nodes, const char *first, uint32_t nparts,
+bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
                  struct record *out, struct failure *f) {
     size_t bytes = nparts * sizeof(*out->tokens);
     *out = (struct record){.nparts = nparts, .tokens = fail_alloc(bytes)};
-    redisReply *r = ask(nodes, first, "GET", NULL, 0, f);
+    redisReply *r = ask(nodes, place, "GET", NULL, 0, f);
     if (!r) return false;
     if (r->type == REDIS_REPLY_STRING && !read_text(r->str, r->len, out))
         memset(out->tokens, 0, bytes);
@@ -105,10 +105,10 @@ static size_t write_text(const struct record *record, char *out) {
     return n + record->length;
 }
 
-bool record_write(struct nodes *nodes, const char *first, const struct record *record,
+bool record_write(struct nodes *nodes, const char *place, const struct record *record,
                   struct failure *f) {
     char *text = fail_alloc(HEAD_MAX + TOKEN_MAX * record->nparts + record->length);
-    redisReply *r = ask(nodes, first, "SET", text, write_text(record, text), f);
+    redisReply *r = ask(nodes, place, "SET", text, write_text(record, text), f);
     freeReplyObject(r);
     free(text);
     return r != NULL;

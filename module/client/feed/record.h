@@ -30,13 +30,13 @@ struct record {
     size_t length;
 };
 
-/* The key of the first part is `first`. One that is missing, or that record_write() never
+/* `place` is the key of the first part's state, which the record's key begins with. One that is missing, or that record_write() never
  * wrote, has no tokens. */
-bool record_read(struct nodes *nodes, const char *first, uint32_t nparts,
+bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
                  struct record *out, struct failure *f);
-bool record_write(struct nodes *nodes, const char *first, const struct record *record,
+bool record_write(struct nodes *nodes, const char *place, const struct record *record,
                   struct failure *f);
-bool record_delete(struct nodes *nodes, const char *first, struct failure *f);
+bool record_delete(struct nodes *nodes, const char *place, struct failure *f);
 void record_free(struct record *record);
 
 #endif

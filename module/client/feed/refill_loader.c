@@ -31,6 +31,7 @@ struct loading {
     struct settings settings;
 
     struct record record;
+    char *place_key; /* of the record: beside the first part */
     bool any_anew;   /* a part was begun in this pass: it has nothing before the key */
     bool went;       /* the feed sends changes */
     bool recorded;   /* this loader has written down a key */
@@ -75,10 +76,6 @@ static void tell_progress(struct loading *l) {
 
 /* ---- writing down ---- */
 
-static const char *first_key(const struct loading *l) {
-    return l->filling.parts.part[0].key;
-}
-
 /* Parts that were handed over stay in it: whoever comes next may need them again. */
 static bool write_record(struct loading *l, struct failure *f) {
     for (uint32_t i = 0; i < l->filling.parts.n; i++) {
@@ -90,7 +87,7 @@ static bool write_record(struct loading *l, struct failure *f) {
         if (!has) l->record.tokens[i][0] = '\0';
     }
     l->record.capacity = l->filling.capacity;
-    return record_write(l->filling.nodes, first_key(l), &l->record, f);
+    return record_write(l->filling.nodes, l->place_key, &l->record, f);
 }
 
 static void set_key(struct loading *l, char *key, size_t length, uint64_t read) {
@@ -205,7 +202,7 @@ static bool undo(struct loading *l, uint32_t i, struct failure *f) {
 
 static bool take_up_all(struct loading *l, struct failure *f) {
     struct filling *g = &l->filling;
-    if (!record_read(g->nodes, first_key(l), g->parts.n, &l->record, f)) return false;
+    if (!record_read(g->nodes, l->place_key, g->parts.n, &l->record, f)) return false;
     for (uint32_t i = 0; i < g->parts.n; i++)
         if (!take_up(l, i, f) || (g->parts.part[i].state != PART_OPEN && !undo(l, i, f)))
             return false;
@@ -238,10 +235,12 @@ static bool open_source(struct loading *l, struct failure *f) {
 
 static bool fill(struct loading *l, struct failure *f) {
     struct filling *g = &l->filling;
-    if (!filling_open(g, f) || !take_up_all(l, f)) return false;
+    if (!filling_open(g, f)) return false;
+    l->place_key = state_key(g->parts.part[0].key, g->s->cluster);
+    if (!take_up_all(l, f)) return false;
     l->items = fail_alloc(g->parts.n * sizeof(*l->items));
     if (filling_count(g, PART_DONE) == g->parts.n)
-        return record_delete(g->nodes, first_key(l), f);
+        return record_delete(g->nodes, l->place_key, f);
     return open_source(l, f) && filling_run(g, f);
 }
 
@@ -252,7 +251,7 @@ static void clear_up(struct loading *l, enum exit_code why) {
     bool useless = why == EXIT_ITEMS || (g->passes > 0 && !l->went);
     bool stuck = why == EXIT_SOURCE && g->after && !l->recorded;
     if (useless) filling_abort(g, &ignored);
-    if (useless || stuck) record_delete(g->nodes, first_key(l), &ignored);
+    if (l->place_key && (useless || stuck)) record_delete(g->nodes, l->place_key, &ignored);
 }
 
 /* As the options of `bulwark fill`. */

@@ -5,7 +5,7 @@
  *                           |          ^
  *     database <-- heart <--+          |  vouches anew, commits: desk
  *                                      |
- *     loader (a child) ----------------+  a new generation, when one is needed: refill
+ *     loader (a child) ----------------+  a new generation, when one is needed: refilling
  *
  * One thread and one poll(). Waiting is only done for a database that is away, or a server
  * that vouches anew, seconds at most; leases end by themselves meanwhile. */
@@ -20,6 +20,7 @@
 #include "interrupt.h"
 #include "keep.h"
 #include "notify.h"
+#include "refilling.h"
 #include "say.h"
 #include "stream.h"
 
@@ -43,7 +44,7 @@
 /* How long the loop waits if nothing comes. */
 #define TURN_MS 100
 
-#define POLLED_FIRST 2
+#define POLLED_FIRST 3
 #define POLLED_MAX   512
 
 struct feed {
@@ -54,6 +55,7 @@ struct feed {
     struct sink *sink;
     struct heart heart;
     struct keep keep;
+    struct refilling refilling;
     struct say say;
 
     bool streaming;
@@ -258,7 +260,8 @@ static void wait_for_news(struct feed *feed) {
     bool listens = feed->streaming && sink_has_room(feed->sink);
     struct pollfd polled[POLLED_MAX] = {
         {.fd = listens ? stream_fd(&feed->stream) : -1, .events = POLLIN},
-        {.fd = database_fd(&feed->database), .events = POLLIN}};
+        {.fd = database_fd(&feed->database), .events = POLLIN},
+        {.fd = refill_fd(&feed->refilling.loader), .events = POLLIN}};
     if (feed->streaming && feed->database.work == DATABASE_IDLE &&
         !feed->clocks_asked_at && heart_due(&feed->heart) < due)
         due = heart_due(&feed->heart);
@@ -296,6 +299,7 @@ static void loop(struct feed *feed) {
         turn_database(feed);
         turn_stream(feed);
         sink_turn(feed->sink);
+        refilling_turn(&feed->refilling, feed->streaming);
         say_parts(&feed->say, feed->sink);
         notify_alive();
     }
@@ -318,8 +322,10 @@ bool feed_run(const struct feed_config *c, struct failure *f) {
     notify_name(c->filter);
     heart_begin(&feed.heart, c->lease, run);
     follow_begin(&feed.follow, c, feed.sink, &feed.heart);
+    refilling_begin(&feed.refilling, c, feed.sink, &feed.heart);
     loop(&feed);
     notify_end();
+    refilling_end(&feed.refilling);
     stream_end(&feed.stream);
     database_close(&feed.database);
     follow_end(&feed.follow);

@@ -133,6 +133,10 @@ bool sink_start(const struct sink *s, uint64_t *lsn, bool *anew) {
     return settled;
 }
 
+static bool is_filling(const struct sink_part *p) {
+    return strcmp(p->state.generation, STATE_FILLING) == 0;
+}
+
 /* What is sent after this may be older than what has been sent. */
 void sink_restart(struct sink *s, uint64_t lsn) {
     sink_flush(s);
@@ -143,7 +147,7 @@ void sink_restart(struct sink *s, uint64_t lsn) {
         p->beat = p->next_beat = (struct sink_beat){.number = 0};
         if (!p->found) continue;
         p->found = false;
-        p->stage = SINK_REPLAYING;
+        p->stage = is_filling(p) ? SINK_FILLING : SINK_REPLAYING;
     }
 }
 
@@ -270,6 +274,8 @@ static void vouch(struct sink *s, struct sink_part *p) {
         p->stage == SINK_REPLAYING ? vouch_anew(s, p) : commit(s, p);
     else if (p->stage == SINK_FOLLOWING && p->beat.clock)
         part_send_vouch(s, p);
+    else if (p->stage == SINK_FILLING)
+        part_send_state(s, p);
     end_beat(p);
 }
 
@@ -293,17 +299,20 @@ static void begin_to_fill(struct sink *s, struct sink_part *p) {
     p->sent_lsn = s->position;
     p->stored[0] = '\0';
     p->stored_lsn = s->position;
-    p->state =
-        (struct state){.lsn = s->position, .system = s->system, .timeline = s->timeline};
+    p->state = (struct state){.lsn = s->position,
+                              .system = s->system,
+                              .timeline = s->timeline,
+                              .generation = STATE_FILLING};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
+    if (!desk_store(s, p, &f)) part_lose(s, p, f.text);
 }
 
 /* A part that is live takes adds into both generations. */
-void sink_fill_begins(struct sink *s, const bool *wanted) {
+void sink_fill_begins(struct sink *s, const bool *begun) {
     bool all = true;
     for (uint32_t i = 0; i < s->nparts; i++) {
-        all = all && wanted[i];
-        if (wanted[i] && s->part[i].stage == SINK_LOST) begin_to_fill(s, &s->part[i]);
+        all = all && begun[i];
+        if (begun[i] && s->part[i].stage == SINK_LOST) begin_to_fill(s, &s->part[i]);
     }
     if (all) s->deleted = 0;
 }
@@ -311,17 +320,11 @@ void sink_fill_begins(struct sink *s, const bool *wanted) {
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,
                     uint64_t beat) {
     struct sink_part *p = &s->part[part];
-    if (!part_is_live(p)) return;
+    if (p->stage == SINK_LOST) return;
     snprintf(p->token, sizeof(p->token), "%s", token);
     p->token_count = count;
     p->token_beat = beat;
     p->refusals = 0;
-}
-
-void sink_fill_fails(struct sink *s, const char *why) {
-    for (uint32_t i = 0; i < s->nparts; i++)
-        if (s->part[i].stage == SINK_FILLING && !s->part[i].token[0])
-            part_lose(s, &s->part[i], why);
 }
 
 /* ---- the work ---- */

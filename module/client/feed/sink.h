@@ -70,6 +70,7 @@ struct sink_part {
     char token[20]; /* a new generation that is to be committed; "": none */
     uint64_t token_count, token_beat; /* with a beat newer than that */
     unsigned refusals;                /* of COMMIT */
+    uint64_t room;                    /* for items; 0: there is none left, it has grown */
 
     bool looking, found;     /* BEHIND: is being looked at; is ours, waits for the stream */
     int64_t retry_at, pause; /* BEHIND: when it is looked at again */
@@ -142,15 +143,13 @@ bool sink_clocks_are_there(const struct sink *s);
 void sink_beat_sent(struct sink *s, uint64_t beat);
 void sink_beat_back(struct sink *s, uint64_t beat);
 
-/* These parts are being filled: those that are LOST take items from here on. */
-void sink_fill_begins(struct sink *s, const bool *wanted);
+/* A new generation of these parts has been begun: those that are LOST are FILLING, and take
+ * items from here on. */
+void sink_fill_begins(struct sink *s, const bool *begun);
 
 /* The loader has read all there is: commit with a beat that is newer than this one. */
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,
                     uint64_t beat);
-
-/* The loader has failed: what it filled is LOST, unless it waits for its COMMIT. */
-void sink_fill_fails(struct sink *s, const char *why);
 
 /* ---- the work ---- */
 

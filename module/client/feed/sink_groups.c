@@ -44,17 +44,11 @@ static void add_waits(const struct feed_config *c, struct group *g) {
     if (c->wait_aof) GROUP_ADD(g, REPLY_WAITAOF, "WAITAOF", "1", n, ms);
 }
 
-/* A part that is FILLING has no state before COMMIT. */
-static bool has_state(const struct sink_part *p) {
-    return p->stage != SINK_FILLING;
-}
-
 static void add_get(const struct sink_part *p, struct group *g) {
-    if (has_state(p)) GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
+    GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
 }
 
 static void add_set(const struct sink *s, struct sink_part *p, struct group *g) {
-    if (!has_state(p)) return;
     part_write_state(s, p, g->stored);
     g->stored_lsn = p->state.lsn;
     GROUP_ADD(g, REPLY_STORED, "SET", p->state_key, g->stored);
@@ -88,6 +82,14 @@ void part_send_vouch(struct sink *s, struct sink_part *p) {
     GROUP_ADD(g, REPLY_ITEMS, "BF.CARD", p->key);
     GROUP_ADD(g, REPLY_CLOCK, "TIME");
     p->said_until = interrupt_clock() + s->config->lease;
+    send_group(p, p->line, g);
+}
+
+/* Nobody vouches for a part that is FILLING; it goes on from here. */
+void part_send_state(struct sink *s, struct sink_part *p) {
+    struct group *g = group_new(GROUP_STATE, p);
+    add_get(p, g);
+    add_set(s, p, g);
     send_group(p, p->line, g);
 }
 
@@ -143,7 +145,7 @@ static void note_not_stored(struct sink *s, const struct group *g) {
 static void acknowledge(struct sink *s, struct sink_part *p, const struct group *g) {
     p->groups_done++;
     if (g->kind == GROUP_ADDS && g->lsn > p->state.lsn) p->state.lsn = g->lsn;
-    p->state.items = g->items;
+    if (g->kind != GROUP_STATE) p->state.items = g->items;
     if (g->kind == GROUP_VOUCH) s->vouched++;
     if (!g->stored[0]) return;
     note_not_stored(s, g);
@@ -165,6 +167,7 @@ static void take_look(struct sink *s, struct sink_part *p, const struct group *g
         return;
     }
     p->state = state;
+    p->room = look_room(g->info);
     p->sent_lsn = state.lsn;
     part_note_stored(p, g->state, state.lsn);
     if (state.deleted > s->deleted) s->deleted = state.deleted;

@@ -54,13 +54,8 @@ void part_pause(struct sink_part *p) {
     if (p->pause > LOOK_MS_LAST) p->pause = LOOK_MS_LAST;
 }
 
-/* A new generation that is being filled for a part that was LOST hasn't got all items. */
 void part_trouble(struct sink *s, struct sink_part *p, const char *why) {
     s->trouble++;
-    if (p->stage == SINK_FILLING) {
-        part_lose(s, p, why);
-        return;
-    }
     snprintf(p->why, sizeof(p->why), "%.255s", why);
     p->line = NULL;
     part_set_stage(s, p, SINK_BEHIND);

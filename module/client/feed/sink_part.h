@@ -20,7 +20,7 @@ bool part_waits_for_desk(const struct sink_part *p);
 
 void part_set_stage(struct sink *s, struct sink_part *p, enum sink_stage stage);
 
-/* It is BEHIND, or, if it was FILLING, LOST. */
+/* It is BEHIND. */
 void part_trouble(struct sink *s, struct sink_part *p, const char *why);
 void part_lose(struct sink *s, struct sink_part *p, const char *why);
 
@@ -39,6 +39,7 @@ void part_note_stored(struct sink_part *p, const char *text, uint64_t lsn);
 void part_send_look(struct sink *s, struct sink_part *p);
 void part_send_adds(struct sink *s, struct sink_part *p);
 void part_send_vouch(struct sink *s, struct sink_part *p);
+void part_send_state(struct sink *s, struct sink_part *p);
 void sink_send_clock(struct line *l);
 void sink_take_replies(struct sink *s, struct line *l);
 

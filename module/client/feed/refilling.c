@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* refilling.c - see refilling.h. */
+#include "refilling.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "interrupt.h"
+#include "notify.h"
+#include "schedule.h"
+
+/* Between two loaders, if the first has failed. */
+#define AGAIN_MS_FIRST 500
+#define AGAIN_MS_LAST  300000
+
+void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
+                     const struct heart *h) {
+    *r = (struct refilling){
+        .config = c, .sink = s, .heart = h, .fresh = true, .pause = AGAIN_MS_FIRST};
+    r->wishes = fail_alloc(s->nparts * sizeof(*r->wishes));
+    r->begun = fail_alloc(s->nparts * sizeof(*r->begun));
+}
+
+void refilling_end(struct refilling *r) {
+    refill_stop(&r->loader);
+    free(r->wishes);
+    free(r->begun);
+}
+
+/* ---- what is wanted ---- */
+
+static bool needs_fill(const struct sink_part *p) {
+    return p->stage == SINK_LOST || (p->stage == SINK_FILLING && !p->token[0]);
+}
+
+static enum refill_wish wish_for(const struct refilling *r, const struct sink_part *p) {
+    if (p->stage == SINK_LOST) return REFILL_ANEW;
+    if (p->token[0]) return REFILL_NOT;
+    return r->all || p->stage == SINK_FILLING ? REFILL_GO_ON : REFILL_LEFT;
+}
+
+static bool any_needs_fill(const struct refilling *r) {
+    for (uint32_t i = 0; i < r->sink->nparts; i++)
+        if (needs_fill(&r->sink->part[i])) return true;
+    return false;
+}
+
+/* ---- when it is time for all ---- */
+
+static void gather_facts(const struct refilling *r, struct schedule_facts *out) {
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    *out = (struct schedule_facts){.now = now,
+                                   .minute = 60 * local.tm_hour + local.tm_min,
+                                   .filled = now,
+                                   .took = r->took / 1000,
+                                   .deleted = r->sink->deleted};
+    for (uint32_t i = 0; i < r->sink->nparts; i++) {
+        const struct sink_part *p = &r->sink->part[i];
+        if (p->state.filled < out->filled) out->filled = p->state.filled;
+        out->items += p->state.items;
+        if (p->state.items > p->room) out->is_overfull = true;
+    }
+}
+
+/* Not while something is wrong: that comes first. */
+static void ask_schedule(struct refilling *r) {
+    const struct feed_config *c = r->config;
+    struct schedule_rules rules = {.rebuild_at = c->rebuild_at,
+                                   .deleted_share = c->deleted_share,
+                                   .sized = c->settings.capacity == 0};
+    struct schedule_facts facts;
+    if (r->all || sink_count(r->sink, SINK_FOLLOWING) < r->sink->nparts) return;
+    gather_facts(r, &facts);
+    const char *reason = schedule_reason(&rules, &facts);
+    if (!reason) return;
+    notify_change(NOTIFY_LOADER, "%s: all is filled anew", reason);
+    r->all = true;
+}
+
+/* ---- starting ---- */
+
+static void start(struct refilling *r) {
+    struct failure f = {.text = ""};
+    for (uint32_t i = 0; i < r->sink->nparts; i++)
+        r->wishes[i] = wish_for(r, &r->sink->part[i]);
+    memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
+    r->went = false;
+    r->started_at = interrupt_clock();
+    if (refill_start(&r->loader, r->config, r->wishes, &f)) return;
+    notify_change(NOTIFY_LOADER, "%s", f.text);
+    r->at = interrupt_clock() + r->pause;
+}
+
+static void start_if_wanted(struct refilling *r) {
+    if (r->loader.pid || interrupt_clock() < r->at) return;
+    ask_schedule(r);
+    if (r->fresh || r->all || any_needs_fill(r)) start(r);
+}
+
+/* ---- news ---- */
+
+static void go(struct refilling *r) {
+    sink_fill_begins(r->sink, r->begun);
+    memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
+    refill_go(&r->loader);
+    if (!r->went) notify_change(NOTIFY_LOADER, "the loader fills the filter");
+    r->went = true;
+    r->pause = AGAIN_MS_FIRST;
+}
+
+static void take_end(struct refilling *r) {
+    if (r->all) r->took = interrupt_clock() - r->started_at;
+    if (r->went) notify_change(NOTIFY_LOADER, "the loader has read all rows");
+    r->ended += r->went;
+    r->fresh = r->all = false;
+    r->pause = AGAIN_MS_FIRST;
+}
+
+static void take_failure(struct refilling *r, const char *why) {
+    notify_change(NOTIFY_LOADER, "the fill has failed, and is tried again: %s", why);
+    r->failed++;
+    r->at = interrupt_clock() + r->pause;
+    r->pause = 2 * r->pause < AGAIN_MS_LAST ? 2 * r->pause : AGAIN_MS_LAST;
+}
+
+static void take_news(struct refilling *r, const struct refill_news *news) {
+    bool is_part = news->part < r->sink->nparts;
+    switch (news->word) {
+    case REFILL_START:
+        if (is_part) r->begun[news->part] = true;
+        break;
+    case REFILL_STARTED:
+        go(r);
+        break;
+    case REFILL_PART:
+        if (is_part)
+            sink_fill_ends(r->sink, news->part, news->token, news->count, r->heart->sent);
+        break;
+    case REFILL_LOADED:
+        take_end(r);
+        break;
+    case REFILL_FAILED:
+        take_failure(r, news->why);
+        break;
+    case REFILL_NOTHING:
+        break;
+    }
+}
+
+/* What it fills is of no use any more: every part that it was to go on with has been lost
+ * since. */
+static void stop_if_useless(struct refilling *r) {
+    bool any = false;
+    if (!r->loader.pid || !r->went) return;
+    for (uint32_t i = 0; i < r->sink->nparts; i++)
+        if (r->wishes[i] != REFILL_NOT && r->sink->part[i].stage != SINK_LOST) any = true;
+    if (!any) refill_stop(&r->loader);
+}
+
+void refilling_turn(struct refilling *r, bool streaming) {
+    struct refill_news news;
+    for (refill_receive(&r->loader, &news); news.word != REFILL_NOTHING;
+         refill_receive(&r->loader, &news))
+        take_news(r, &news);
+    stop_if_useless(r);
+    if (streaming) start_if_wanted(r);
+}
