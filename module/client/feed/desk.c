@@ -132,8 +132,7 @@ static bool store(struct sink *s, struct sink_part *p, struct node *node,
     GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
     GROUP_ADD(g, REPLY_STORED, "SET", p->state_key, g->stored);
     bool good = ask(node, g, f);
-    if (good)
-        part_note_stored(p, g->not_stored ? g->state : g->stored, p->state.lsn);
+    if (good) part_note_stored(p, g->not_stored ? g->state : g->stored, p->state.lsn);
     group_free(g);
     return good;
 }
