@@ -103,9 +103,9 @@ int database_fd(const struct database *d) {
 }
 
 bool database_receive(struct database *d, struct failure *f) {
-    if (d->work == DATABASE_IDLE) return true;
     if (PQflush(d->connection) < 0 || !PQconsumeInput(d->connection))
         return session_fail(d->connection, "the connection to PostgreSQL broke", f);
+    if (d->work == DATABASE_IDLE) return true;
     while (!PQisBusy(d->connection)) {
         PGresult *r = PQgetResult(d->connection);
         bool refused = r && PQresultStatus(r) != PGRES_TUPLES_OK;
