@@ -125,28 +125,21 @@ static bool find_generation(struct sink_part *p, struct node *node, struct failu
 
 /* What can't be stored can be later: until then a feed that comes after us takes the filter
  * for another's. */
-static bool store(struct sink *s, struct sink_part *p, struct node *node,
-                  struct failure *f) {
+static void store(struct sink *s, struct sink_part *p, struct node *node) {
+    struct failure ignored;
     struct group *g = group_new(GROUP_OTHER, NULL);
     part_write_state(s, p, g->stored);
     GROUP_ADD(g, REPLY_STATE, "GET", p->state_key);
     GROUP_ADD(g, REPLY_STORED, "SET", p->state_key, g->stored);
-    bool good = ask(node, g, f);
-    if (good) part_note_stored(p, g->not_stored ? g->state : g->stored, p->state.lsn);
+    if (ask(node, g, &ignored))
+        part_note_stored(p, g->not_stored ? g->state : g->stored, p->state.lsn);
     group_free(g);
-    return good;
-}
-
-bool desk_store(struct sink *s, struct sink_part *p, struct failure *f) {
-    struct node *node = node_of(s, p, f);
-    return node && store(s, p, node, f);
 }
 
 bool desk_commit(struct sink *s, struct sink_part *p, struct failure *f) {
-    struct failure ignored;
     struct node *node = node_of(s, p, f);
     if (!node || !send_commit(s, p, node, f) || !find_generation(p, node, f)) return false;
     p->state.filled = time(NULL);
-    store(s, p, node, &ignored);
+    store(s, p, node);
     return true;
 }

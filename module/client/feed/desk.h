@@ -16,7 +16,4 @@ bool desk_vouch(struct sink *s, struct sink_part *p, struct failure *f);
 /* COMMIT of the part's token, and its state with the new generation. */
 bool desk_commit(struct sink *s, struct sink_part *p, struct failure *f);
 
-/* The state that the part has; what the server refuses to store can be stored later. */
-bool desk_store(struct sink *s, struct sink_part *p, struct failure *f);
-
 #endif

@@ -7,6 +7,7 @@
  *     GROUP_ADDS     GET state, BF.INSERT key, SET state, BF.CARD key, WAIT, WAITAOF
  *     GROUP_VOUCH    GET state, BF.READY key PXAT XX, SET state, BF.CARD key, TIME
  *     GROUP_STATE    GET state, SET state
+ *     GROUP_FIRST    the same, whatever was there
  *     GROUP_OTHER    one whose reply doesn't matter
  *
  * They need no MULTI. The state that is set is one that is true already: see state.h. */
@@ -47,6 +48,7 @@ struct group {
         GROUP_ADDS,
         GROUP_VOUCH,
         GROUP_STATE,
+        GROUP_FIRST,
         GROUP_OTHER
     } kind;
     struct sink_part *part; /* NULL: nobody waits for it any more */
@@ -57,10 +59,10 @@ struct group {
     unsigned replies, got;
     int64_t sent_at; /* clock */
 
-    uint64_t lsn;               /* ADDS: all up to here is in the part with it */
-    uint64_t stored_lsn;        /* what it stores says that */
+    uint64_t lsn;                /* ADDS: all up to here is in the part with it */
+    uint64_t stored_lsn;         /* what it stores says that */
     char stored[STATE_TEXT_MAX]; /* what it stores; "": nothing */
-    int64_t deadline;           /* VOUCH: Unix ms, of the server's clock */
+    int64_t deadline;            /* VOUCH: Unix ms, of the server's clock */
 
     /* What the replies say. */
     bool failed;

@@ -103,7 +103,7 @@ static void start_if_wanted(struct refilling *r) {
 /* ---- news ---- */
 
 static void go(struct refilling *r) {
-    sink_fill_begins(r->sink, r->begun);
+    sink_fill_begins(r->sink, r->begun, r->heart->sent);
     memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
     refill_go(&r->loader);
     if (!r->went) notify_change(NOTIFY_LOADER, "the loader fills the filter");

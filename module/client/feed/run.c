@@ -59,8 +59,8 @@ struct feed {
     struct say say;
 
     bool streaming;
-    int64_t silence;              /* ms that the stream may be silent */
-    int64_t clocks_asked_at;      /* a beat is being prepared; 0: none is */
+    int64_t silence;         /* ms that the stream may be silent */
+    int64_t clocks_asked_at; /* a beat is being prepared; 0: none is */
     int64_t reported_at;
     uint64_t reported;            /* applied */
     int64_t again_at, again_ms;   /* the database */
@@ -111,7 +111,8 @@ static bool find_slot(struct feed *feed, bool *there, struct failure *f) {
         return true;
     }
     if (slot.exists && !database_drop_slot(&feed->database, f)) return false;
-    notify_change(NOTIFY_SLOT, "%s %s: it is made; that waits for all transactions under way",
+    notify_change(NOTIFY_SLOT,
+                  "%s %s: it is made; that waits for all transactions under way",
                   slot.exists ? "PostgreSQL has removed what was to come by the slot"
                               : "there is no slot",
                   name);
@@ -134,8 +135,7 @@ static void reach_stream(struct feed *feed) {
  * be too old. */
 static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     struct slot slot;
-    if (!stream_begin(&feed->stream, lsn, f) ||
-        !database_slot(&feed->database, &slot, f))
+    if (!stream_begin(&feed->stream, lsn, f) || !database_slot(&feed->database, &slot, f))
         return false;
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
@@ -149,10 +149,8 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
 
 static void begin(struct feed *feed, uint64_t lsn) {
     struct failure f = {.text = ""};
-    char text[LSN_TEXT];
     if (begin_stream(feed, lsn, &f)) {
-        notify_change(NOTIFY_DATABASE, "the table %s is followed, from %s on",
-                      feed->config->table, lsn_show(text, lsn));
+        notify_change(NOTIFY_DATABASE, "the table %s is followed", feed->config->table);
         return;
     }
     if (f.code == EXIT_BUSY) {
@@ -206,7 +204,8 @@ static bool listen_to(struct feed *feed, struct failure *f) {
     stream_receive(&feed->stream);
     if (!follow_all(feed, f)) return false;
     if (interrupt_clock() - feed->stream.heard_at < feed->silence) return true;
-    feed->silence = 2 * feed->silence < SILENCE_MS_LAST ? 2 * feed->silence : SILENCE_MS_LAST;
+    feed->silence =
+        2 * feed->silence < SILENCE_MS_LAST ? 2 * feed->silence : SILENCE_MS_LAST;
     return fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer on the stream");
 }
 
@@ -262,8 +261,8 @@ static void wait_for_news(struct feed *feed) {
         {.fd = listens ? stream_fd(&feed->stream) : -1, .events = POLLIN},
         {.fd = database_fd(&feed->database), .events = POLLIN},
         {.fd = refill_fd(&feed->refilling.loader), .events = POLLIN}};
-    if (feed->streaming && feed->database.work == DATABASE_IDLE &&
-        !feed->clocks_asked_at && heart_due(&feed->heart) < due)
+    if (feed->streaming && feed->database.work == DATABASE_IDLE && !feed->clocks_asked_at &&
+        heart_due(&feed->heart) < due)
         due = heart_due(&feed->heart);
     size_t n = POLLED_FIRST +
                sink_polled(feed->sink, polled + POLLED_FIRST, POLLED_MAX - POLLED_FIRST);

@@ -17,8 +17,11 @@ static const struct {
     enum sink_stage stage;
     const char *word;
 } words[] = {
-    {SINK_LOST, "lost"},         {SINK_BEHIND, "behind"},       {SINK_FILLING, "being filled"},
-    {SINK_REPLAYING, "catching up"}, {SINK_FOLLOWING, "following"},
+    {SINK_LOST, "lost"},
+    {SINK_BEHIND, "behind"},
+    {SINK_FILLING, "being filled"},
+    {SINK_REPLAYING, "catching up"},
+    {SINK_FOLLOWING, "following"},
 };
 
 static const struct sink_part *first(const struct sink *s, enum sink_stage stage) {
@@ -49,7 +52,8 @@ void say_parts(struct say *say, const struct sink *s) {
     if (now - say->since >= LASTING_MS) notify_change(NOTIFY_PARTS, "%s", say->line);
     if (sink_count(s, SINK_FOLLOWING) == s->nparts) notify_ready();
     if (s->not_stored)
-        notify_change(NOTIFY_STATES, "the server refuses the state, so the slot holds WAL: %s",
+        notify_change(NOTIFY_STATES,
+                      "the server refuses the state, so the slot holds WAL: %s",
                       s->why_not_stored);
     else
         notify_forget(NOTIFY_STATES);

@@ -9,9 +9,10 @@
 
 bool session_fail(const PGconn *connection, const char *what, struct failure *f) {
     char words[512];
-    size_t n = 0;
-    for (const char *c = PQerrorMessage(connection); *c && n + 1 < sizeof(words); c++)
-        if (*c != '\n' || c[1]) words[n++] = *c == '\n' ? ' ' : *c;
+    const char *said = PQerrorMessage(connection);
+    size_t n = strcspn(said, "\n");
+    if (n >= sizeof(words)) n = sizeof(words) - 1;
+    memcpy(words, said, n);
     words[n] = '\0';
     return fail(f, EXIT_SOURCE, "%s: %s", what, n ? words : "no answer");
 }

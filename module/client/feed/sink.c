@@ -216,6 +216,7 @@ void sink_beat_sent(struct sink *s, uint64_t beat) {
  * come meanwhile is kept. */
 void sink_beat_back(struct sink *s, uint64_t beat) {
     sink_flush(s);
+    if (s->read_after && beat > s->read_after) s->deleted = s->read_after = 0;
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
         if (!part_is_live(p)) continue;
@@ -275,7 +276,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
     else if (p->stage == SINK_FOLLOWING && p->beat.clock)
         part_send_vouch(s, p);
     else if (p->stage == SINK_FILLING)
-        part_send_state(s, p);
+        part_send_state(s, p, false);
     end_beat(p);
 }
 
@@ -297,24 +298,23 @@ static void begin_to_fill(struct sink *s, struct sink_part *p) {
     p->line = l;
     p->refusals = 0;
     p->sent_lsn = s->position;
-    p->stored[0] = '\0';
     p->stored_lsn = s->position;
     p->state = (struct state){.lsn = s->position,
                               .system = s->system,
                               .timeline = s->timeline,
                               .generation = STATE_FILLING};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
-    if (!desk_store(s, p, &f)) part_lose(s, p, f.text);
+    part_send_state(s, p, true);
 }
 
 /* A part that is live takes adds into both generations. */
-void sink_fill_begins(struct sink *s, const bool *begun) {
+void sink_fill_begins(struct sink *s, const bool *begun, uint64_t beat) {
     bool all = true;
     for (uint32_t i = 0; i < s->nparts; i++) {
         all = all && begun[i];
         if (begun[i] && s->part[i].stage == SINK_LOST) begin_to_fill(s, &s->part[i]);
     }
-    if (all) s->deleted = 0;
+    if (all) s->read_after = beat;
 }
 
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,

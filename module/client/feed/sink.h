@@ -91,12 +91,13 @@ struct sink {
 
     uint64_t system; /* the database that items come from; 0: not known yet */
     uint32_t timeline;
-    uint64_t confirmed; /* the slot's: nothing older can come again */
-    uint64_t position;  /* all commits up to here have been given */
-    uint64_t under_way; /* what is given belongs to the commit that stands here */
-    uint64_t applied;   /* ... and acknowledged; only grows */
-    uint64_t deleted;   /* rows, since the filter was filled */
-    bool not_stored;    /* a server refuses states: why */
+    uint64_t confirmed;  /* the slot's: nothing older can come again */
+    uint64_t position;   /* all commits up to here have been given */
+    uint64_t under_way;  /* what is given belongs to the commit that stands here */
+    uint64_t applied;    /* ... and acknowledged; only grows */
+    uint64_t deleted;    /* rows, since the filter was filled */
+    uint64_t read_after; /* they count anew from the next beat after this one; 0: no */
+    bool not_stored;     /* a server refuses states: why */
     char why_not_stored[256];
 
     uint64_t items, vouched, trouble; /* counters, for metrics */
@@ -144,8 +145,8 @@ void sink_beat_sent(struct sink *s, uint64_t beat);
 void sink_beat_back(struct sink *s, uint64_t beat);
 
 /* A new generation of these parts has been begun: those that are LOST are FILLING, and take
- * items from here on. */
-void sink_fill_begins(struct sink *s, const bool *begun);
+ * items from here on. `beat` is the newest that was sent. */
+void sink_fill_begins(struct sink *s, const bool *begun, uint64_t beat);
 
 /* The loader has read all there is: commit with a beat that is newer than this one. */
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,

@@ -86,8 +86,8 @@ void part_send_vouch(struct sink *s, struct sink_part *p) {
 }
 
 /* Nobody vouches for a part that is FILLING; it goes on from here. */
-void part_send_state(struct sink *s, struct sink_part *p) {
-    struct group *g = group_new(GROUP_STATE, p);
+void part_send_state(struct sink *s, struct sink_part *p, bool is_first) {
+    struct group *g = group_new(is_first ? GROUP_FIRST : GROUP_STATE, p);
     add_get(p, g);
     add_set(s, p, g);
     send_group(p, p->line, g);
@@ -133,7 +133,7 @@ static bool clock_was_set_back(const struct sink *s, const struct group *g) {
 
 /* It isn't what we have stored last. */
 static bool has_gone_back(const struct sink_part *p, const struct group *g) {
-    return g->stored[0] && strcmp(g->state, p->stored) != 0;
+    return g->kind != GROUP_FIRST && strcmp(g->state, p->stored) != 0;
 }
 
 static void note_not_stored(struct sink *s, const struct group *g) {
@@ -145,11 +145,13 @@ static void note_not_stored(struct sink *s, const struct group *g) {
 static void acknowledge(struct sink *s, struct sink_part *p, const struct group *g) {
     p->groups_done++;
     if (g->kind == GROUP_ADDS && g->lsn > p->state.lsn) p->state.lsn = g->lsn;
-    if (g->kind != GROUP_STATE) p->state.items = g->items;
+    if (g->kind == GROUP_ADDS || g->kind == GROUP_VOUCH) p->state.items = g->items;
     if (g->kind == GROUP_VOUCH) s->vouched++;
-    if (!g->stored[0]) return;
     note_not_stored(s, g);
-    if (!g->not_stored) part_note_stored(p, g->stored, g->stored_lsn);
+    if (!g->not_stored)
+        part_note_stored(p, g->stored, g->stored_lsn);
+    else if (g->kind == GROUP_FIRST)
+        part_note_stored(p, g->state, p->stored_lsn);
 }
 
 static void take_look(struct sink *s, struct sink_part *p, const struct group *g) {

@@ -39,7 +39,7 @@ void part_note_stored(struct sink_part *p, const char *text, uint64_t lsn);
 void part_send_look(struct sink *s, struct sink_part *p);
 void part_send_adds(struct sink *s, struct sink_part *p);
 void part_send_vouch(struct sink *s, struct sink_part *p);
-void part_send_state(struct sink *s, struct sink_part *p);
+void part_send_state(struct sink *s, struct sink_part *p, bool is_first);
 void sink_send_clock(struct line *l);
 void sink_take_replies(struct sink *s, struct line *l);
 
