@@ -99,7 +99,7 @@ TEST(nothing_is_changed) {
     program_run("feed", "check", config);
     CHECK_STR(call_text(c, "BF.INFO", "k", "STATE"), dump);
     CHECK_INT(call_int(c, "BF.CARD", "k"), 0);
-    CHECK_STR(call_text(c, "GET", "k:feed"), "something");
+    CHECK_STR(call_text(c, "GET", "k:feed"), "\"something\"");
     CHECK_STR(database_run(d, "SELECT count(*) FROM pg_replication_slots"), "0");
     CHECK_STR(
         database_run(d, "SELECT pg_current_wal_insert_lsn() - '%s'::pg_lsn < 1000", lsn),
@@ -265,7 +265,7 @@ TEST(rows_that_the_role_may_not_see_are_an_error) {
     const char *config = config_of(d, "");
     config_run_sql(d, config);
     database_run(d, "ALTER TABLE t ENABLE ROW LEVEL SECURITY;"
-                    "CREATE POLICY some ON t USING (id < 10)");
+                    "CREATE POLICY few ON t USING (id < 10)");
     expect_error(config, "row level security hides rows of t from the role feeder, *ALTER "
                          "ROLE feeder BYPASSRLS");
 
