@@ -43,7 +43,10 @@ static bool give_up(struct node *node) {
 
 /* A deadline that is further away than a lease is one of another clock: the server's was
  * set back, or it is another server. */
-static bool is_of_this_clock(const struct sink_part *p, int64_t clock, struct failure *f) {
+static bool is_of_this_clock(const struct sink *s, const struct sink_part *p, int64_t clock,
+                             struct failure *f) {
+    if (clock && clock >= p->beat.clock + s->config->lease)
+        return fail(f, EXIT_BUSY, "the beat came too late");
     if (clock && p->beat.clock <= clock) return true;
     return fail(f, EXIT_REFUSED, "the server's clock was set back");
 }
@@ -64,7 +67,7 @@ static bool is_as_it_was(struct sink *s, const struct sink_part *p, struct node 
     bool good = strcmp(g->state, p->stored) == 0 ||
                 fail(f, EXIT_REFUSED, "the server has gone back to an older state");
     good = good && look_is_ours(s, g->state, g->info, &state, f) &&
-           is_of_this_clock(p, g->clock, f);
+           is_of_this_clock(s, p, g->clock, f);
     group_free(g);
     return good || give_up(node);
 }
@@ -99,7 +102,7 @@ static bool send_commit(struct sink *s, const struct sink_part *p, struct node *
     snprintf(until, sizeof(until), "%" PRId64, p->beat.clock + s->config->lease);
     snprintf(count, sizeof(count), "%" PRIu64, p->token_count);
     GROUP_ADD(g, REPLY_CLOCK, "TIME");
-    bool good = ask(node, g, f) && is_of_this_clock(p, g->clock, f);
+    bool good = ask(node, g, f) && is_of_this_clock(s, p, g->clock, f);
     group_free(g);
     if (!good) return false;
     g = group_new(GROUP_OTHER, NULL);

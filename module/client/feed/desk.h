@@ -10,7 +10,8 @@
 #include "sink.h"
 
 /* Vouches without XX, with the clock of the part's beat, if the part still is what was
- * looked at, and its state what was stored last. False: it isn't, or nobody answers. */
+ * looked at, and its state what was stored last. False: it isn't, or nobody answers, or,
+ * for both, EXIT_BUSY: the beat came so late that its lease is over. */
 bool desk_vouch(struct sink *s, struct sink_part *p, struct failure *f);
 
 /* COMMIT of the part's token, and its state with the new generation. */

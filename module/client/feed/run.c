@@ -37,7 +37,7 @@
 /* A stream that says nothing for so long, though it is asked, is begun anew: some proxy
  * hangs. Each time it is given twice as long, since a walsender that decodes a large
  * transaction says nothing, either, and would have to begin with it again. */
-#define SILENCE_MS_MIN  10000
+#define SILENCE_MS_MIN  20000
 #define SILENCE_LEASES  3
 #define SILENCE_MS_LAST 600000
 

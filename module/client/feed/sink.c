@@ -251,7 +251,7 @@ static void commit(struct sink *s, struct sink_part *p) {
     if (desk_commit(s, p, &f)) {
         p->token[0] = '\0';
         part_follows(s, p);
-    } else if (++p->refusals >= COMMITS_MAX) {
+    } else if (f.code != EXIT_BUSY && ++p->refusals >= COMMITS_MAX) {
         p->token[0] = '\0';
         part_trouble(s, p, f.text);
     }
@@ -261,7 +261,7 @@ static void vouch_anew(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
     if (desk_vouch(s, p, &f))
         part_follows(s, p);
-    else
+    else if (f.code != EXIT_BUSY)
         part_trouble(s, p, f.text);
 }
 

@@ -146,7 +146,7 @@ static void acknowledge(struct sink *s, struct sink_part *p, const struct group 
     p->groups_done++;
     if (g->kind == GROUP_ADDS && g->lsn > p->state.lsn) p->state.lsn = g->lsn;
     if (g->kind == GROUP_ADDS || g->kind == GROUP_VOUCH) p->state.items = g->items;
-    if (g->kind == GROUP_VOUCH) s->vouched++;
+    if (g->kind == GROUP_VOUCH && !g->refused) s->vouched++;
     note_not_stored(s, g);
     if (!g->not_stored)
         part_note_stored(p, g->stored, g->stored_lsn);
@@ -176,6 +176,14 @@ static void take_look(struct sink *s, struct sink_part *p, const struct group *g
     p->found = true;
 }
 
+/* Its lease has ended, say, since the beat was on its way for too long. Nothing of what was
+ * acknowledged is missing as long as the state is the last one that was stored. */
+static void ask_desk(struct sink_part *p) {
+    if (p->stage != SINK_FOLLOWING) return;
+    snprintf(p->why, sizeof(p->why), "its lease had ended, or it was in doubt");
+    p->stage = SINK_REPLAYING;
+}
+
 static void take_group(struct sink *s, struct line *l, const struct group *g) {
     struct sink_part *p = g->part;
     if (g->kind == GROUP_CLOCK) l->clock_is_asked = false;
@@ -190,13 +198,13 @@ static void take_group(struct sink *s, struct line *l, const struct group *g) {
         part_trouble(s, p, "the server has gone back to an older state");
     } else if (!enough_copies(s->config, g))
         part_trouble(s, p, "too few replicas or files have it (wait-replicas, wait-aof)");
-    else if (g->refused)
-        part_trouble(s, p, "the filter isn't ready any more, or is in doubt");
     else if (clock_was_set_back(s, g)) {
         if (l->c) send_revoke(p, l);
         part_trouble(s, p, "the server's clock was set back");
-    } else
+    } else {
         acknowledge(s, p, g);
+        if (g->refused) ask_desk(p);
+    }
 }
 
 void sink_take_replies(struct sink *s, struct line *l) {
