@@ -47,7 +47,7 @@ void check_server(struct check *k);      /* the filter's server */
 /* What the feed does on the node that has these keys, tried without doing it. */
 struct check_keys {
     const char *filter, *state;
-    const char *fill; /* where a loader keeps how far it is; NULL: on another node */
+    const char *fill; /* where a loader keeps how far it is */
 };
 void check_rights(struct check *k, struct node *node, const struct check_keys *keys);
 

@@ -81,7 +81,6 @@ static bool try_queued(struct trial *t, const char *const *row) {
 }
 
 static bool is_wanted(const struct trial *t, const char *const *row) {
-    if (row[1] == fill_word && !t->keys->fill) return false;
     return strcmp(row[0], "WAITAOF") != 0 || t->check->config->wait_aof > 0;
 }
 

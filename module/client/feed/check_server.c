@@ -20,9 +20,6 @@
 
 #define ERROR_USUAL 0.01 /* bf-error-rate, where nobody has set it */
 
-/* Of a longer one nothing is tried. */
-#define FILL_KEY_MAX 512
-
 /* What INFO says. "": the user may not ask, or there is no such field. */
 struct facts {
     char bulwark[32], role[16], policy[32], aof[8];
@@ -219,15 +216,13 @@ static void check_memory(struct server *s, const struct node *node,
 
 /* ---- all of it ---- */
 
-/* A loader's is beside the first part, in the slot of its own name. */
 static void check_keys(struct server *s, struct node *node, const struct part *p) {
     char *state = state_key(p->key, s->check->config->settings.cluster);
-    char fill[FILL_KEY_MAX];
-    int length = snprintf(fill, sizeof(fill), "%s:feed:fill", s->parts.part[0].key);
-    bool here = length > 0 && length < FILL_KEY_MAX &&
-                s->nodes->owner[split_slot(fill, (size_t)length)] == node;
-    const struct check_keys keys = {p->key, state, here ? fill : NULL};
+    char *fill = fail_alloc(strlen(state) + sizeof(":fill"));
+    sprintf(fill, "%s:fill", state);
+    const struct check_keys keys = {p->key, state, fill};
     check_rights(s->check, node, &keys);
+    free(fill);
     free(state);
 }
 

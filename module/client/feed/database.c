@@ -41,6 +41,23 @@ bool database_open(struct database *d, struct failure *f) {
     return PQsetnonblocking(d->connection, 1) == 0;
 }
 
+static const char holds[] = "SELECT pg_catalog.pg_try_advisory_lock%s("
+                            "pg_catalog.hashtextextended('bulwark.%s', 0))";
+
+bool database_hold(struct database *d, bool alone, struct failure *f) {
+    char sql[sizeof(holds) + STATE_NAME_MAX + sizeof("_shared")];
+    snprintf(sql, sizeof(sql), holds, alone ? "" : "_shared", d->config->slot);
+    PGresult *r = session_ask(d->connection, sql, NULL, f);
+    bool held = r && *PQgetvalue(r, 0, 0) == 't';
+    if (r && !held)
+        fail(f, EXIT_BUSY,
+             alone ? "a feed is running, and has the slot %s: stop it first"
+                   : "the slot %s is being dropped",
+             d->config->slot);
+    PQclear(r);
+    return held;
+}
+
 /* ---- the slot ---- */
 
 static uint64_t lsn_at(const PGresult *r, int column) {

@@ -22,8 +22,7 @@ static bool drop_slot(struct database *d, struct failure *f) {
     const char *name = d->config->slot;
     if (!database_slot(d, &slot, f)) return false;
     if (slot.active)
-        return fail(f, EXIT_BUSY, "a feed is running, and has the slot %s: stop it first",
-                    name);
+        return fail(f, EXIT_BUSY, "somebody reads from the slot %s: stop it first", name);
     if (slot.exists && !database_drop_slot(d, f)) return false;
     printf(slot.exists ? "The slot %s is dropped.\n" : "There is no slot %s.\n", name);
     return true;
@@ -42,11 +41,12 @@ static redisReply *ask(struct nodes *nodes, const char *command, const char *key
     return NULL;
 }
 
-/* Another feed's state stays. */
+/* Another feed's state stays. One of another version is ours, too, if it names our slot. */
 static bool is_ours(const struct feed_config *c, const redisReply *r) {
-    struct state state;
-    return r->type == REDIS_REPLY_STRING && state_read(r->str, r->len, &state) &&
-           strcmp(state.slot, c->slot) == 0;
+    char slot[STATE_NAME_MAX];
+    return r->type == REDIS_REPLY_STRING &&
+           sscanf(r->str, "bulwark-feed %*s slot=%63s", slot) == 1 &&
+           strcmp(slot, c->slot) == 0;
 }
 
 static bool drop_state(const struct feed_config *c, struct nodes *nodes, const char *key,
@@ -64,6 +64,15 @@ static bool drop_state(const struct feed_config *c, struct nodes *nodes, const c
     return r != NULL;
 }
 
+/* How far a loader is, which stands beside the first part. */
+static bool drop_record(const struct feed_config *c, struct nodes *nodes, const char *first,
+                        struct failure *f) {
+    char *place = state_key(first, c->settings.cluster);
+    bool good = record_delete(nodes, place, f);
+    free(place);
+    return good;
+}
+
 static bool drop_states(const struct feed_config *c, struct nodes *nodes,
                         struct failure *f) {
     struct parts parts;
@@ -75,7 +84,7 @@ static bool drop_states(const struct feed_config *c, struct nodes *nodes,
         good = drop_state(c, nodes, key, &dropped, f);
         free(key);
     }
-    good = good && record_delete(nodes, parts.part[0].key, f);
+    good = good && drop_record(c, nodes, parts.part[0].key, f);
     if (good && dropped == parts.n)
         puts("The feed's state is deleted.");
     else if (good)
@@ -99,7 +108,7 @@ static void say_rest(const struct feed_config *c) {
 
 bool feed_drop(const struct feed_config *c, struct failure *f) {
     struct database d = {.config = c};
-    bool good = database_open(&d, f) && drop_slot(&d, f);
+    bool good = database_open(&d, f) && database_hold(&d, true, f) && drop_slot(&d, f);
     database_close(&d);
     if (!good) return false;
     struct nodes *nodes = nodes_open(&c->settings, f);

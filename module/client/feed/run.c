@@ -84,7 +84,8 @@ static void leave_database(struct feed *feed, const struct failure *f) {
 static void reach_database(struct feed *feed) {
     struct failure f = {.text = ""};
     if (feed->database.connection || interrupt_clock() < feed->again_at) return;
-    if (!database_open(&feed->database, &f)) leave_database(feed, &f);
+    if (!database_open(&feed->database, &f) || !database_hold(&feed->database, false, &f))
+        leave_database(feed, &f);
 }
 
 /* ---- the stream ---- */
