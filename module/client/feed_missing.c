@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed_missing.c - stands for what is in feed/ in a program that was built without libpq. */
+/* feed_missing.c - stands for what is in feed/, in a program that was built without
+ * libpq. */
 #include "run.h"
 
 bool run_feed(const struct settings *s, struct failure *f) {

@@ -23,8 +23,8 @@ struct slot {
 bool database_open(struct database *d, struct failure *f);
 void database_close(struct database *d);
 
-/* Feeds of the slot that run, or wait for it, hold it together, also while it has no stream;
- * `alone` holds it against all of them. Until the connection is closed. */
+/* Feeds of the slot that run, or wait for it, hold it together, also while it has no
+ * stream; `alone` holds it against all of them. Until the connection is closed. */
 bool database_hold(struct database *d, bool alone, struct failure *f);
 
 bool database_slot(struct database *d, struct slot *out, struct failure *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* feed_check_test.c - bulwark feed check: it finds what is wrong, says what to do, and changes
- * nothing. */
+/* feed_check_test.c - bulwark feed check: it finds what is wrong, says what to do, and
+ * changes nothing. */
 
 #include "config_file.h"
 #include "files.h"
