@@ -24,6 +24,8 @@ struct feed_rules {
     struct proxy *to_database; /* NULL: directly */
     struct proxy *to_server;
     const char *lines;   /* Further lines of its configuration; may be NULL. */
+    const char *item;    /* NULL: {id} */
+    bool sized;          /* It finds the capacity by itself; else 1M. */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
     bool without_sql;    /* Nobody runs its SQL. */
 };

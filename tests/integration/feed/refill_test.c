@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* refill_test.c - a feed fills its filter by itself, and fills it anew. */
+/* refill_test.c - a feed fills its filter by itself, and goes on after a kill. */
 
 #include "feeds.h"
 #include "files.h"
@@ -8,29 +8,214 @@
 
 #include <signal.h>
 
-static struct feed *start_with(const char *lines) {
+/* A fill that takes seconds. */
+#define SLOW      "batch = 1\nwindow = 1\n"
+#define SLOW_ROWS 60000
+
+static struct database *table_with(long rows) {
     struct database *d = feed_table(database_shared());
-    return feed_start(.database = d, .server = server_shared(), .lines = lines);
+    database_run(d, "INSERT INTO users SELECT generate_series(1, %ld)", rows);
+    return d;
 }
 
 static const char *check(struct feed *f, const char *item) {
-    redisReply *r = redisCommand(f->link, "BF.CHECK k %s", item);
-    const char *word = r && r->str ? text_of("%s", r->str) : "";
-    freeReplyObject(r);
-    return word;
+    return call_text(f->link, "BF.CHECK", "k", item);
 }
 
+/* Each line of the text is an item that is there. */
+static void check_items(struct feed *f, const char *items) {
+    size_t sent = 0;
+    for (const char *end; (end = strchr(items, '\n')); items = end + 1, sent++)
+        redisAppendCommand(f->link, "BF.CHECK k %b", items, (size_t)(end - items));
+    CHECK(sent > 0);
+    for (size_t i = 0; i < sent; i++) {
+        redisReply *r = NULL;
+        CHECK(redisGetReply(f->link, (void **)&r) == REDIS_OK);
+        test_case("row %zu", i);
+        CHECK_STR(r->str, "maybe");
+        freeReplyObject(r);
+    }
+}
+
+static void check_rows(struct feed *f) {
+    check_items(f, database_run(f->rules.database, "SELECT id FROM users ORDER BY id"));
+}
+
+/* ---- the loader ---- */
+
+static pid_t loader_of(struct feed *f) {
+    const char *path =
+        text_of("/proc/%d/task/%d/children", f->program->pid, f->program->pid);
+    FILE *children = fopen(path, "r");
+    int pid = 0;
+    if (children && fscanf(children, "%d", &pid) != 1) pid = 0;
+    if (children) fclose(children);
+    return pid;
+}
+
+/* "" if there is none, or it has no key. */
+static const char *record(redisContext *c) {
+    const redisReply *r = call(c, "GET", "k:feed:fill");
+    return r->str && strstr(r->str, " key=") ? text_of("%s", r->str) : "";
+}
+
+static const char *wait_for_record(redisContext *c) {
+    const char *text = "";
+    WAIT_UNTIL(*(text = record(c)));
+    return text;
+}
+
+static const char *token_in(const char *text) {
+    const char *at = strstr(text, " parts=0:");
+    return at ? text_of("%.16s", at + 9) : "none";
+}
+
+static long read_in(const char *text) {
+    const char *at = strstr(text, " read=");
+    return at ? atol(at + 6) : 0;
+}
+
+/* ---- what is there ---- */
+
 TEST(a_table_that_is_empty_is_vouched_for) {
-    struct feed *f = start_with(NULL);
+    struct feed *f =
+        feed_start(.database = feed_table(database_shared()), .server = server_shared());
     feed_wait(f);
     CHECK_STR(check(f, "1"), "absent");
 }
 
 TEST(rows_that_were_there_before_the_feed_are_found) {
-    struct database *d = feed_table(database_shared());
-    database_run(d, "INSERT INTO users SELECT generate_series(1, 5000)");
+    struct feed *f = feed_start(.database = table_with(20000), .server = server_shared());
+    feed_wait(f);
+    check_rows(f);
+    CHECK_STR(check(f, "20001"), "absent");
+}
+
+TEST(rows_that_come_go_and_change_while_the_filter_is_filled_are_found) {
+    struct database *d = table_with(SLOW_ROWS);
+    struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);
+    redisContext *c = client(f->rules.server);
+    wait_for_record(c);
+
+    int session = database_connect(d);
+    for (long i = 0; i < 300; i++)
+        database_say(session,
+                     "INSERT INTO users VALUES (-%ld); DELETE FROM users WHERE id = %ld;"
+                     "UPDATE users SET id = %ld WHERE id = %ld",
+                     i + 1, i + 1, 1000000 + i, SLOW_ROWS - i);
+    CHECK(read_in(record(c)) < SLOW_ROWS);
+    feed_wait(f);
+    check_rows(f);
+}
+
+/* Nobody knows of its row before it is committed; the loader waits for it. */
+TEST(a_transaction_that_is_under_way_when_a_fill_begins_is_waited_for) {
+    struct database *d = table_with(10);
     struct feed *f = feed_start(.database = d, .server = server_shared());
     feed_wait(f);
-    for (int id = 1; id <= 5000; id += 7)
-        CHECK_STR(check(f, text_of("%d", id)), "maybe");
+    int session = database_connect(d);
+    database_say(session, "BEGIN; INSERT INTO users VALUES (77)");
+    call(f->link, "DEL", "k");
+    WAIT_UNTIL(feed_said(f, "waiting for a transaction"));
+    CHECK_STR(check(f, "77"), "unknown");
+
+    database_say(session, "COMMIT");
+    feed_wait(f);
+    check_rows(f);
+}
+
+TEST(a_filter_that_somebody_deletes_is_filled_again) {
+    struct feed *f = feed_start(.database = table_with(1000), .server = server_shared());
+    feed_wait(f);
+    call(f->link, "DEL", "k");
+    CHECK_STR(check(f, "1"), "unknown");
+    feed_wait(f);
+    check_rows(f);
+}
+
+/* ---- kills ---- */
+
+TEST(a_loader_that_is_killed_is_followed_by_one_that_goes_on) {
+    struct feed *f = feed_start(.database = table_with(SLOW_ROWS),
+                                .server = server_shared(), .lines = SLOW);
+    redisContext *c = client(f->rules.server);
+    const char *before = wait_for_record(c);
+    kill(loader_of(f), SIGKILL);
+
+    WAIT_UNTIL(feed_said(f, "killed by signal 9"));
+    feed_wait(f);
+    CHECK_STR(token_in(record(c)), token_in(before));
+    check_rows(f);
+}
+
+TEST(a_feed_that_is_killed_while_it_fills_goes_on_where_it_was) {
+    struct database *d = table_with(SLOW_ROWS);
+    struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);
+    redisContext *c = client(f->rules.server);
+    const char *before = wait_for_record(c);
+    pid_t loader = loader_of(f);
+    feed_kill(f);
+    WAIT_UNTIL(kill(loader, 0) != 0);
+    database_run(d, "INSERT INTO users VALUES (-1), (-2), (1000000)");
+    database_run(d, "UPDATE users SET id = -3 WHERE id = %d", SLOW_ROWS);
+    CHECK(read_in(record(c)) < SLOW_ROWS);
+
+    feed_start_again(f);
+    feed_wait(f);
+    CHECK_STR(token_in(record(c)), token_in(before));
+    CHECK(read_in(record(c)) >= read_in(before));
+    check_rows(f);
+}
+
+/* The slot has gone on: what was streamed meanwhile can't be had again. */
+TEST(a_fill_whose_changes_were_lost_begins_anew) {
+    struct database *d = table_with(SLOW_ROWS);
+    struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);
+    redisContext *c = client(f->rules.server);
+    const char *before = wait_for_record(c);
+    feed_kill(f);
+    database_run(d, "INSERT INTO users VALUES (-1), (-2), (1000000)");
+    WAIT_UNTIL(strcmp(database_run(d, "SELECT active FROM pg_replication_slots"), "f\n") ==
+               0);
+    database_run(d, "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn())"
+                    " FROM pg_replication_slots");
+
+    feed_start_again(f);
+    feed_wait(f);
+    CHECK(strcmp(token_in(record(c)), token_in(before)) != 0);
+    check_rows(f);
+}
+
+TEST(a_server_that_restarts_while_it_is_filled_is_filled_anew) {
+    struct server *s = server_start(.config = "appendonly yes");
+    struct feed *f =
+        feed_start(.database = table_with(SLOW_ROWS), .server = s, .lines = SLOW);
+    redisContext *c = client(s);
+    const char *before = wait_for_record(c);
+    server_kill(s);
+    server_start_again(s);
+
+    feed_wait(f);
+    CHECK(strcmp(token_in(record(client(s))), token_in(before)) != 0);
+    check_rows(f);
+}
+
+/* ---- items ---- */
+
+/* The loader reads the first half, the stream gives the second. */
+static void check_both_ways(const char *columns, const char *item, const char *values) {
+    struct database *d = database_shared();
+    database_run(d, "DROP TABLE IF EXISTS users CASCADE; CREATE TABLE users (%s)", columns);
+    database_run(d, "INSERT INTO users SELECT %s FROM generate_series(1, 3000) i", values);
+    struct feed *f = feed_start(.database = d, .server = server_shared(), .item = item);
+    feed_wait(f);
+    database_run(d, "INSERT INTO users SELECT %s FROM generate_series(3001, 3500) i",
+                 values);
+    database_run(d, "CREATE TABLE last (LIKE users INCLUDING ALL)");
+    (void)f;
+}
+
+TEST(items_of_several_columns_are_the_same_from_loader_and_stream) {
+    check_both_ways("a int, b char(5), c numeric(8, 3), d bool, PRIMARY KEY (a, b)",
+                    "x:{a}:{b}:{c}:{d}%", "i, 'q' || i % 7, i / 8.0, i % 2 = 0");
 }
