@@ -259,3 +259,32 @@ TEST(what_drop_prints_removes_what_sql_has_made) {
     CHECK_STR(database_run(d, "SELECT count(*) FROM pg_roles WHERE rolname = 'leaver'"),
               "0");
 }
+
+/* ---- later versions ---- */
+
+static void expect_good_on(int version) {
+    struct database *d = database_shared_of(version);
+    struct server *s = server_shared();
+    database_run(d, "CREATE TABLE t (id int, at int, note text, PRIMARY KEY (id, at))"
+                    " PARTITION BY RANGE (at);"
+                    "CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (0) TO (10);"
+                    "INSERT INTO t VALUES (1, 1), (2, 2)");
+    const char *config = config_file(
+        text_of("database = %s\nserver = 127.0.0.1:%d\nfilter = k\ntable = t\nitem = {id}\n"
+                "guarantee = announce\n",
+                config_conninfo(d, "feeder"), s->port));
+    CHECK(runs(d, config));
+    CHECK(runs(d, config));
+    expect_published(d, "{id,at}");
+    struct outcome check = program_run("feed", "check", config);
+    CHECK(!strstr(check.out, "error "));
+    CHECK_INT(check.code, 0);
+}
+
+TEST(the_sql_is_good_on_postgresql_17) {
+    expect_good_on(17);
+}
+
+TEST(the_sql_is_good_on_postgresql_18) {
+    expect_good_on(18);
+}

@@ -463,7 +463,7 @@ static void make_data(struct database *d, struct database_options options) {
     if (!run(argv, file_of(d, "log"), true)) FAIL("initdb failed");
     snprintf(lines, sizeof lines,
              "listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n"
-             "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\n",
+             "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\njit = off\n",
              options.tcp ? "127.0.0.1" : "", d->port, d->directory);
     write_file(d, "data/postgresql.conf", lines);
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
