@@ -230,11 +230,11 @@ TEST(every_kind_of_statement_announces_the_items_that_it_makes) {
         {"COPY t (id) FROM PROGRAM 'echo 40'", "40|"},
         {"WITH w AS (INSERT INTO t VALUES (5) RETURNING id) SELECT id FROM w", "5|"},
         {"INSERT INTO t VALUES (5), (6) ON CONFLICT DO NOTHING", "6|"},
-        {"INSERT INTO t VALUES (6), (7) ON CONFLICT (id) DO UPDATE SET id = 8", "7|8|"},
+        {"INSERT INTO t VALUES (6), (7) ON CONFLICT (id) DO UPDATE SET id = 8", "8|7|"},
         {"UPDATE t SET id = id + 90 WHERE id < 3", "91|92|"},
         {"MERGE INTO t USING (VALUES (3), (9)) AS v (i) ON id = i"
          " WHEN MATCHED THEN UPDATE SET id = 10 WHEN NOT MATCHED THEN INSERT VALUES (i)",
-         "9|10|"},
+         "10|9|"},
         {"INSERT INTO seen VALUES (11)", "11|"},
         {"SELECT makes(12)", "12|"},
         {"BEGIN; INSERT INTO t VALUES (13); ROLLBACK", "13|"},
@@ -251,7 +251,7 @@ TEST(every_kind_of_statement_announces_the_items_that_it_makes) {
     char wanted[1024] = "";
     for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
         database_run(d, "%s", statements[i][0]);
-        database_run(d, "SELECT pg_logical_emit_message(false, '', 'items 1:;,')");
+        database_run(d, "SELECT pg_logical_emit_message(false, '', 'items 1:;,', true)");
         strcat(strcat(wanted, statements[i][1]), ";|");
     }
     CHECK_STR(said(d), wanted);
