@@ -482,3 +482,83 @@ TEST(a_crash_while_a_statement_waits_leaves_no_row) {
     database_start_again(d);
     CHECK_STR(database_run(d, "SELECT count(*) FROM t"), "0");
 }
+
+/* -------------------------------------------------------------------------
+ * With a feed
+ * ---------------------------------------------------------------------- */
+
+#define HOUR "error = 0.001\ncapacity = 100k\nlease = 1h\n"
+
+struct followed {
+    struct database *database;
+    struct server *server;
+    const char *config;
+    struct program *feed;
+};
+
+static bool denies(struct followed *t, const char *item) {
+    redisReply *r = redisCommand(client(t->server), "BF.CHECK k %s", item);
+    bool denied = r && r->str && strcmp(r->str, "absent") == 0;
+    freeReplyObject(r);
+    return denied;
+}
+
+static void start_feed(struct followed *t) {
+    t->feed = program_start("feed", "run", t->config);
+    WAIT_UNTIL(denies(t, "never"));
+}
+
+/* Whoever waits for its lease to end waits for longer than the test may take. */
+static struct followed followed_for_an_hour(void) {
+    struct followed t = {.database = database_start(DATABASE_OPTIONS),
+                         .server = server_shared()};
+    database_run(t.database, "CREATE TABLE t (id int PRIMARY KEY)");
+    t.config = config_of(t.database, "{id}",
+                         text_of("server = 127.0.0.1:%d\n" HOUR, t.server->port));
+    install(t.database, t.config);
+    start_feed(&t);
+    return t;
+}
+
+TEST(an_item_is_in_the_filter_while_nobody_can_see_its_row) {
+    struct followed t = followed_for_an_hour();
+    int session = database_connect(t.database);
+    database_say(session, "BEGIN; INSERT INTO t VALUES (7)");
+    CHECK(!denies(&t, "7"));
+    CHECK_STR(database_run(t.database, "SELECT count(*) FROM t"), "0");
+    database_say(session, "ROLLBACK");
+    CHECK(!denies(&t, "7") && denies(&t, "8"));
+}
+
+TEST(a_statement_waits_for_a_feed_that_is_stopped_until_it_goes_on) {
+    struct followed t = followed_for_an_hour();
+    struct writer w;
+    program_signal(t.feed, SIGSTOP);
+    start_writer(&w, t.database, "INSERT INTO t VALUES (7)");
+    CHECK(denies(&t, "7"));
+    CHECK_STR(database_run(t.database, "SELECT count(*) FROM t"), "0");
+    program_signal(t.feed, SIGCONT);
+    CHECK(end_writer(&w));
+    CHECK(!denies(&t, "7"));
+}
+
+/* pg_stat_replication shows such a transaction the walsenders that were there before. */
+TEST(a_transaction_that_is_older_than_the_feed_sees_it) {
+    struct followed t = followed_for_an_hour();
+    int session = database_connect(t.database);
+    database_say(session, "BEGIN; SELECT count(*) FROM pg_stat_replication");
+    program_signal(t.feed, SIGKILL);
+    program_wait(t.feed);
+    start_feed(&t);
+    database_say(session, "INSERT INTO t VALUES (7)");
+    CHECK(!denies(&t, "7"));
+}
+
+/* Its walsender may miss that WAL was flushed, and nobody else writes. */
+TEST(a_lonely_writer_is_not_forgotten) {
+    struct followed t = followed_for_an_hour();
+    int session = database_connect(t.database);
+    for (int i = 1; i <= 2000; i++)
+        database_say(session, "INSERT INTO t VALUES (%d)", i);
+    CHECK(!denies(&t, "2000"));
+}
