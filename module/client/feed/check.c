@@ -55,6 +55,7 @@ static void check_all(struct check *k) {
     if (k->connection) check_table(k);
     if (k->connection && *k->table) {
         check_publication(k);
+        check_announce(k);
         check_sample(k);
     }
     PQfinish(k->connection);

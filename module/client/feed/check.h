@@ -41,6 +41,7 @@ long long check_number(const PGresult *r, const char *column);
 void check_database(struct check *k);    /* connects: version, settings, rights */
 void check_table(struct check *k);       /* the table, its key, its columns */
 void check_publication(struct check *k); /* publication and slot */
+void check_announce(struct check *k);    /* the trigger, if there is to be one */
 void check_sample(struct check *k);      /* some rows, as items */
 void check_server(struct check *k);      /* the filter's server */
 

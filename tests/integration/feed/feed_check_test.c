@@ -171,6 +171,62 @@ TEST(announce_wants_postgresql_17) {
                  "PostgreSQL *guarantee = announce needs 17 or later");
 }
 
+/* ---- the trigger ---- */
+
+static struct database *announced(const char **config) {
+    struct database *d = database_shared_of(17);
+    database_run(d, "CREATE TABLE t (id int, PRIMARY KEY (id)) PARTITION BY LIST (id);"
+                    "CREATE TABLE t1 PARTITION OF t DEFAULT");
+    *config = config_of(d, "guarantee = announce\n");
+    config_run_sql(d, *config);
+    return d;
+}
+
+TEST(a_trigger_that_is_in_place_is_good) {
+    const char *config;
+    announced(&config);
+    struct outcome got = program_run("feed", "check", config);
+    expect_line(got, "ok       the trigger of announce is in place");
+    CHECK_INT(got.code, 0);
+}
+
+TEST(a_trigger_that_is_not_there_is_an_error) {
+    struct database *d = database_shared_of(17);
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY)");
+    config_run_sql(d, config_of(d, ""));
+    expect_error(config_of(d, "guarantee = announce\n"),
+                 "there is no trigger of announce: *");
+}
+
+TEST(a_trigger_that_is_disabled_on_a_partition_is_an_error) {
+    const char *config;
+    struct database *d = announced(&config);
+    database_run(d, "ALTER TABLE t1 DISABLE TRIGGER USER");
+    expect_error(config, "the trigger of announce is missing or disabled on t1: *");
+}
+
+TEST(a_trigger_on_a_table_that_was_attached_later_is_missed) {
+    const char *config;
+    struct database *d = announced(&config);
+    database_run(d, "CREATE TABLE t2 (id int PRIMARY KEY);"
+                    "ALTER TABLE t ATTACH PARTITION t2 FOR VALUES IN (2)");
+    expect_error(config, "the trigger of announce is missing or disabled on t2: *");
+}
+
+TEST(a_trigger_with_another_lease_is_an_error) {
+    const char *config;
+    struct database *d = announced(&config);
+    expect_error(config_of(d, "guarantee = announce\nlease = 10s\n"),
+                 "the trigger of announce was made for another item or lease: *");
+}
+
+TEST(a_trigger_that_nobody_wants_is_a_warning) {
+    const char *config;
+    struct database *d = announced(&config);
+    expect_warning(config_of(d, ""),
+                   "the trigger of announce is there, and guarantee is lag: *");
+}
+
 /* ---- the table ---- */
 
 /* A table that is no table to follow; nobody has run any SQL. */
