@@ -43,7 +43,7 @@ static const struct action *find_action(const char *name, struct failure *f) {
 }
 
 bool run_feed(const struct settings *s, struct failure *f) {
-    struct feed_config config;
+    static struct feed_config config; /* its texts live as long as the program */
     const struct action *action = find_action(s->operands[0], f);
     if (!action || !config_read(s->operands[1], &config, f)) return false;
     config.settings.json = s->json;

@@ -296,9 +296,10 @@ static void loop(struct feed *feed) {
         reach_stream(feed);
         follow_parts(feed);
         wait_for_news(feed);
+        sink_receive(feed->sink);
         turn_database(feed);
         turn_stream(feed);
-        sink_turn(feed->sink);
+        sink_send(feed->sink);
         refilling_turn(&feed->refilling, feed->streaming);
         say_parts(&feed->say, feed->sink);
         notify_alive();

@@ -368,7 +368,7 @@ static int64_t patience(const struct sink *s) {
     return ms < ANSWER_MS_MIN ? ANSWER_MS_MIN : ms > ANSWER_MS_MAX ? ANSWER_MS_MAX : ms;
 }
 
-static void turn_line(struct sink *s, struct line *l) {
+static void receive_from(struct sink *s, struct line *l) {
     line_read(l);
     sink_take_replies(s, l);
     line_hurry(l, patience(s));
@@ -378,9 +378,12 @@ static void turn_line(struct sink *s, struct line *l) {
     leave_broken(s, l);
 }
 
-void sink_turn(struct sink *s) {
+void sink_receive(struct sink *s) {
     for (size_t i = 0; i < s->nlines; i++)
-        turn_line(s, s->line[i]);
+        receive_from(s, s->line[i]);
+}
+
+void sink_send(struct sink *s) {
     look(s);
     vouch_all(s);
     for (size_t i = 0; i < s->nlines; i++)

@@ -157,7 +157,8 @@ void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t c
 /* ---- the work ---- */
 
 size_t sink_polled(struct sink *s, struct pollfd *out, size_t room);
-void sink_turn(struct sink *s); /* reads, writes, looks, vouches */
+void sink_receive(struct sink *s); /* reads what has come */
+void sink_send(struct sink *s);    /* looks, vouches, writes */
 
 /* What PostgreSQL is told: up to where writers need not wait, and what is still needed. */
 uint64_t sink_applied(struct sink *s);
