@@ -80,16 +80,39 @@ static void check_memory_policy(struct check *k, const struct facts *facts,
                   name, facts->policy);
 }
 
+/* The longest time between two saves of "3600 1 300 100", in ms; 0: there is none. */
+static int64_t longest(const char *saves) {
+    long long seconds, changes, most = 0;
+    for (int n; sscanf(saves, "%lld %lld %n", &seconds, &changes, &n) == 2; saves += n)
+        if (seconds > most) most = seconds;
+    return most * 1000;
+}
+
+/* 0: it saves never, or the user may not ask. */
+static int64_t saves_every(struct node *node) {
+    static const char *const words[] = {"CONFIG", "GET", "save"};
+    struct failure f;
+    int64_t ms = 0;
+    redisReply *r = nodes_ask_node(node, &f, 3, words);
+    if (r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[1]->str)
+        ms = longest(r->element[1]->str);
+    freeReplyObject(r);
+    return ms;
+}
+
 /* What the server's file lacks when it starts again must come from the slot: see keep. */
-static void check_persistence(struct check *k, const struct facts *facts,
+static void check_persistence(struct check *k, struct node *node, const struct facts *facts,
                               const char *name) {
     char time[NUMBERS_TEXT];
-    if (strcmp(facts->aof, "0") == 0)
-        check_say(k, CHECK_WARNING,
-                  "%s has no AOF: after a restart it may lack more than the slot keeps "
-                  "(keep is %s), and the filter is filled anew. appendonly yes, or a keep "
-                  "that is longer than the time between two saves",
-                  name, numbers_show_time(time, k->config->keep));
+    if (strcmp(facts->aof, "0") != 0) return;
+    int64_t every = saves_every(node);
+    if (every && every <= k->config->keep) return;
+    check_say(
+        k, CHECK_WARNING,
+        "%s has no AOF: after a restart it may lack more than the slot keeps (keep is "
+        "%s), and the filter is filled anew. appendonly yes, or a keep that is longer "
+        "than the time between two saves",
+        name, numbers_show_time(time, k->config->keep));
 }
 
 static void check_distance(struct check *k, struct node *node, const char *name) {
@@ -239,7 +262,7 @@ static void check_node(struct server *s, const struct part *p) {
         ask_info(k, node, &facts);
         check_product(k, &facts, name);
         check_memory_policy(k, &facts, name);
-        check_persistence(k, &facts, name);
+        check_persistence(k, node, &facts, name);
         check_memory(s, node, &facts, name);
         check_distance(k, node, name);
         if (node->c) check_keys(s, node, p);

@@ -111,7 +111,7 @@ static const char *offered(const char *words) {
 TEST(bash_completes) {
     if (!there_is("bash")) SKIP("bash is not here");
     CHECK_STR(offered("bulwark \"\""),
-              "--help --version plan fill list watch metrics parts help\n");
+              "--help --version plan fill feed list watch metrics parts help\n");
     CHECK_STR(offered("bulwark pl"), "plan\n");
     CHECK_STR(offered("bulwark fill --ca"), "--capacity --cacert\n");
     CHECK_STR(offered("bulwark plan --ca"), "\n");
@@ -119,6 +119,9 @@ TEST(bash_completes) {
     CHECK_STR(offered("bulwark parts 3 --format = j"), "json javascript\n");
     CHECK_STR(offered("bulwark fill --capacity 1"), "\n");
     CHECK_STR(offered("bulwark fill --from /dev/nul"), "/dev/null\n");
+    CHECK_STR(offered("bulwark feed s"), "sql status\n");
+    CHECK_STR(offered("bulwark feed run /dev/nul"), "/dev/null\n");
+    CHECK_STR(offered("bulwark feed run --j"), "--json\n");
 }
 
 TEST(shells_can_read_their_completion) {

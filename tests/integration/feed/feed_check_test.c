@@ -438,6 +438,16 @@ TEST(a_server_without_an_aof_is_a_warning) {
                    "keeps (keep is 1m30s)");
 }
 
+TEST(saves_within_keep_are_no_warning) {
+    struct server *s = server_start(.config = "save 300 1 60 100");
+    struct database *d = good_table();
+    expect_warning(config_at(d, s, "keep = 299s\n"), "127.0.0.1:* has no AOF: ");
+
+    struct outcome got = program_run("feed", "check", config_at(d, s, "keep = 5m\n"));
+    CHECK(!strstr(got.out, "AOF"));
+    CHECK_INT(got.code, 0);
+}
+
 TEST(a_server_with_an_aof_is_no_warning) {
     struct server *s = server_start(.config = "appendonly yes");
     struct outcome got = program_run("feed", "check", config_at(good_table(), s, ""));

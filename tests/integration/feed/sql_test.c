@@ -3,9 +3,11 @@
 /* sql_test.c - bulwark feed sql: what it prints does in PostgreSQL what a feed needs, and
  * harms nobody. */
 
+#include "cluster.h"
 #include "config_file.h"
 #include "files.h"
 #include "harness.h"
+#include "integration/client/spread.h"
 
 #include <signal.h>
 
@@ -235,6 +237,41 @@ TEST(the_rights_that_are_printed_are_enough) {
     program_wait(feed);
     CHECK_INT(program_run("feed", "drop", config).code, 0);
     database_run(d, "DROP SCHEMA shop CASCADE");
+}
+
+/* The same in a cluster; the numbers 1 to 100 are there, and then 101. */
+static void expect_enough_in_cluster(unsigned parts) {
+    struct database *d = database_shared();
+    struct cluster *all = cluster_start(.masters = 3);
+    struct spread *spread = spread_of(all, parts);
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY);"
+                    "INSERT INTO t SELECT generate_series(1, 100)");
+    const char *config = config_file(text_of(
+        "database = %s\nserver = 127.0.0.1:%d\ncluster = yes\nfilter = k\ntable = t\n"
+        "item = {id}\nlease = 1s\nparts = %u\nserver-user = bulwark_feed\n"
+        "server-password-file = %s\ncapacity = 10k\nerror = 0.000001\n",
+        config_conninfo(d, "feeder"), all->node[0]->port, parts, config_file("geheim\n")));
+    CHECK(runs(d, config));
+    for (size_t i = 0; i < all->n; i++)
+        make_user(client(all->node[i]), config);
+
+    CHECK_INT(program_run("feed", "check", config).code, 0);
+    struct program *feed = program_start("feed", "run", config);
+    WAIT_UNTIL(spread_denies(spread, 100000));
+    spread_check(spread, 1, 100);
+    database_run(d, "INSERT INTO t VALUES (101)");
+    WAIT_UNTIL(!spread_denies(spread, 101));
+    program_signal(feed, SIGTERM);
+    program_wait(feed);
+    CHECK_INT(program_run("feed", "drop", config).code, 0);
+}
+
+TEST(the_rights_that_are_printed_are_enough_in_a_cluster) {
+    expect_enough_in_cluster(0);
+}
+
+TEST(the_rights_that_are_printed_are_enough_for_parts) {
+    expect_enough_in_cluster(7);
 }
 
 TEST(what_drop_prints_removes_what_sql_has_made) {
