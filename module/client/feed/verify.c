@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* verify.c - bulwark feed verify: asks the filter for rows that are there, some of all.
+ *
+ *     sample --> BF.MCHECK: absent? --> a lease later, if the row is still there:
+ *                                       absent again? --> the filter denies a row
+ *
+ * Within a lease a row may be denied under `lag`; longer it may not. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actions.h"
+#include "interrupt.h"
+#include "nodes.h"
+#include "numbers.h"
+#include "part.h"
+#include "session.h"
+#include "sql_text.h"
+#include "text.h"
+
+#define ROWS 1000
+
+/* A table of fewer is read as a whole, and sorted by chance. */
+#define ROWS_SORTED 100000
+
+/* What is shown of them. */
+#define DENIED_SHOWN 10
+
+struct verify {
+    const struct feed_config *config;
+    PGconn *connection;
+    struct nodes *nodes;
+    struct parts parts;
+    PGresult *rows; /* an item each */
+    bool *denied;   /* by row */
+    size_t unknown; /* rows that the filter says nothing of */
+};
+
+/* ---- the sample ---- */
+
+/* format() writes values as the stream does: announce_sql.c. */
+static void write_item(const struct form *form, FILE *out) {
+    char *text = NULL, *literal, *name;
+    size_t length;
+    FILE *format = open_memstream(&text, &length);
+    for (size_t i = 0; i <= form->n; i++) {
+        for (const char *c = form->text[i]; *c; c++)
+            fputs(*c == '%' ? "%%" : (char[]){*c, '\0'}, format);
+        if (i < form->n) fputs("%s", format);
+    }
+    fclose(format);
+    literal = sql_literal(text);
+    fprintf(out, "pg_catalog.format(%s", literal);
+    for (size_t i = 0; i < form->n; i++) {
+        fprintf(out, ", %s", name = sql_name(form->column[i]));
+        free(name);
+    }
+    putc(')', out);
+    free(literal);
+    free(text);
+}
+
+static void write_where(const struct form *form, FILE *out) {
+    for (size_t i = 0; i < form->n; i++) {
+        char *name = sql_name(form->column[i]);
+        fprintf(out, "%s %s IS NOT NULL", i ? " AND" : " WHERE", name);
+        free(name);
+    }
+}
+
+/* Pages of a large table: some more rows than are wanted, since pages differ. */
+static char *sample_of(const struct feed_config *c, double rows) {
+    char *sql = NULL, *table = sql_table(c);
+    size_t length;
+    FILE *out = open_memstream(&sql, &length);
+    fputs("SELECT ", out);
+    write_item(&c->item, out);
+    fprintf(out, " FROM %s", table);
+    if (rows > ROWS_SORTED) fprintf(out, " TABLESAMPLE SYSTEM (%.9f)", 300.0 * ROWS / rows);
+    write_where(&c->item, out);
+    fprintf(out, " ORDER BY pg_catalog.random() LIMIT %d", ROWS);
+    fclose(out);
+    free(table);
+    return sql;
+}
+
+static double estimate(struct verify *v, struct failure *f) {
+    char *table = sql_table(v->config), *name = sql_literal(table), sql[512];
+    snprintf(sql, sizeof(sql),
+             "SELECT coalesce(sum(greatest(reltuples, 0)), 0) FROM pg_catalog.pg_class"
+             " WHERE oid = %s::regclass OR oid IN"
+             " (SELECT relid FROM pg_catalog.pg_partition_tree(%s::regclass))",
+             name, name);
+    PGresult *r = session_ask(v->connection, sql, NULL, f);
+    double rows = r ? strtod(PQgetvalue(r, 0, 0), NULL) : -1;
+    PQclear(r);
+    free(name);
+    free(table);
+    return rows;
+}
+
+static bool take_sample(struct verify *v, struct failure *f) {
+    v->connection = session_open(v->config->database, false, f);
+    double rows = v->connection ? estimate(v, f) : -1;
+    if (rows < 0) return false;
+    char *sql = sample_of(v->config, rows);
+    PGresult *set =
+        session_ask(v->connection, "SET standard_conforming_strings = on", NULL, f);
+    v->rows = set ? session_ask(v->connection, sql, NULL, f) : NULL;
+    PQclear(set);
+    free(sql);
+    if (v->rows) v->denied = fail_alloc((size_t)PQntuples(v->rows) + 1);
+    return v->rows != NULL;
+}
+
+/* ---- the filter ---- */
+
+static bool ask(struct verify *v, int row, bool *absent, struct failure *f) {
+    const char *item = PQgetvalue(v->rows, row, 0);
+    size_t length = (size_t)PQgetlength(v->rows, row, 0);
+    const char *key = v->parts.part[split_part(item, length, v->parts.n)].key;
+    const char *words[] = {"BF.CHECK", key, item};
+    const size_t lengths[] = {8, strlen(key), length};
+    struct question q = {3, words, lengths, key, false};
+    redisReply *r = nodes_ask(v->nodes, &q, f);
+    if (!r) return false;
+    bool good = r->type != REDIS_REPLY_ERROR;
+    if (!good) fail(f, EXIT_REFUSED, "BF.CHECK is refused: %s", r->str);
+    *absent = good && r->str && strcmp(r->str, "absent") == 0;
+    v->unknown += good && r->str && strcmp(r->str, "unknown") == 0;
+    freeReplyObject(r);
+    return good;
+}
+
+/* Those that are denied; the second time, those of them that are again. */
+static bool ask_all(struct verify *v, bool again, size_t *denied, struct failure *f) {
+    *denied = v->unknown = 0;
+    for (int i = 0; i < PQntuples(v->rows); i++) {
+        if (again && !v->denied[i]) continue;
+        if (!ask(v, i, &v->denied[i], f)) return false;
+        *denied += v->denied[i];
+    }
+    return true;
+}
+
+/* A row that is gone is denied rightly. */
+static bool forget_gone(struct verify *v, int row, struct failure *f) {
+    char *sql = NULL, *table = sql_table(v->config),
+         *item = sql_literal(PQgetvalue(v->rows, row, 0));
+    size_t length;
+    FILE *out = open_memstream(&sql, &length);
+    fprintf(out, "SELECT EXISTS (SELECT FROM %s WHERE ", table);
+    write_item(&v->config->item, out);
+    fprintf(out, " = %s)", item);
+    fclose(out);
+    PGresult *r = session_ask(v->connection, sql, NULL, f);
+    if (r) v->denied[row] = *PQgetvalue(r, 0, 0) == 't';
+    free(sql);
+    free(table);
+    free(item);
+    PQclear(r);
+    return r != NULL;
+}
+
+static void show_denied(const struct verify *v) {
+    size_t shown = 0;
+    for (int i = 0; i < PQntuples(v->rows) && shown < DENIED_SHOWN; i++) {
+        if (!v->denied[i]) continue;
+        fputs("denied: ", stdout);
+        text_show(stdout, PQgetvalue(v->rows, i, 0), (size_t)PQgetlength(v->rows, i, 0));
+        putchar('\n');
+        shown++;
+    }
+}
+
+/* Deletes meanwhile are found out for what is shown: each takes a look at the whole table. */
+static bool ask_later(struct verify *v, size_t *denied, struct failure *f) {
+    size_t looked = 0;
+    if (!interrupt_sleep(v->config->lease, f)) return false;
+    if (!ask_all(v, true, denied, f)) return false;
+    for (int i = 0; i < PQntuples(v->rows) && looked < DENIED_SHOWN; i++) {
+        if (!v->denied[i]) continue;
+        looked++;
+        if (!forget_gone(v, i, f)) return false;
+        *denied -= !v->denied[i];
+    }
+    return true;
+}
+
+static bool verify(struct verify *v, struct failure *f) {
+    size_t denied;
+    char asked[NUMBERS_TEXT];
+    if (!take_sample(v, f)) return false;
+    v->nodes = nodes_open(&v->config->settings, f);
+    if (!v->nodes || !ask_all(v, false, &denied, f)) return false;
+    size_t unknown = v->unknown, n = (size_t)PQntuples(v->rows);
+    if (denied && !ask_later(v, &denied, f)) return false;
+    printf("%s rows of %s were asked for: %zu denied, %zu unknown.\n",
+           numbers_show_count(asked, n), v->config->table, denied, unknown);
+    if (!denied) return true;
+    show_denied(v);
+    return fail(f, EXIT_REFUSED, "%s denies rows that are there", v->config->filter);
+}
+
+bool feed_verify(const struct feed_config *c, struct failure *f) {
+    struct verify v = {.config = c};
+    part_make(&v.parts, c->filter, (uint32_t)c->settings.parts);
+    bool good = verify(&v, f);
+    if (v.nodes) nodes_close(v.nodes);
+    PQclear(v.rows);
+    PQfinish(v.connection);
+    part_free(&v.parts);
+    free(v.denied);
+    return good;
+}
