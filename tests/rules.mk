@@ -104,8 +104,14 @@ fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
 fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
     fuzz/commands_restore $(records) fuzz/stand_in $(harness)
+fuzz_stream := fuzz/stream_fuzz
 fuzz_driver := fuzz/driver
-targets := codec foreign chain commands
+targets := codec foreign chain commands stream
+
+# What it reads with is the program's.
+stream_readers := $(patsubst %,$B/module/client/%.o,feed/pgoutput feed/state feed/heart feed/netstring fail split text)
+$B/integration/tests/fuzz/stream_fuzz.o: TEST_FLAGS += -Imodule/client -Imodule/client/feed
+$B/stream-fuzz $B/stream-libfuzzer: $(stream_readers)
 
 .SECONDEXPANSION:
 $(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a

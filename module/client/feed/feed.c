@@ -7,7 +7,7 @@
  *     check*.[ch]                   what check looks at
  *     session.[ch], database.[ch]   PostgreSQL
  *     stream.[ch], pgoutput.[ch]    its changes
- *     follow.[ch]                   what of them is an item
+ *     follow.[ch], netstring.[ch]   what of them is an item
  *     sink.[ch], line.[ch]          the filter: adds, acknowledgements, vouching
  *     desk.[ch], state.[ch]         the filter: what is known of it after trouble
  *     heart.[ch], keep.[ch]         beats, and what the slot may forget */

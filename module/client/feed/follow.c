@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "netstring.h"
+
 void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
                   struct heart *h) {
     *w = (struct follow){.config = c, .sink = s, .heart = h};
@@ -74,17 +76,12 @@ static void take_row(struct follow *w, const struct pgoutput *change) {
 
 /* ---- messages ---- */
 
-/* Items as the trigger of `announce` sends them: "6:user:1,6:user:2," */
+/* Items as the trigger of `announce` sends them. */
 static void take_items(struct follow *w, const char *text, size_t length) {
-    const char *end = text + length;
-    while (text < end) {
-        size_t n = 0;
-        for (; text < end && *text >= '0' && *text <= '9' && n < (size_t)1 << 30; text++)
-            n = n * 10 + (size_t)(*text - '0');
-        if (text == end || *text != ':' || n + 1 >= (size_t)(end - text)) return;
-        sink_add(w->sink, text + 1, n);
-        text += n + 2;
-    }
+    const char *end = text + length, *item;
+    size_t n;
+    while (netstring_next(&text, end, &item, &n))
+        sink_add(w->sink, item, n);
 }
 
 static void take_message(struct follow *w, const struct pgoutput *change) {
