@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_fuzz.c - any bytes at all, given to what reads PostgreSQL's stream and the state of
- * a filter: a database or a server that lies, or is of another version.
+/* stream_fuzz.c - any bytes at all, given to what reads PostgreSQL's stream and the state
+ * of a filter: a database or a server that lies, or is of another version.
  *
  *     input:  form u8 | rest
  *     form 0  a message of pgoutput
@@ -23,9 +23,7 @@ enum form { MESSAGE, STATE, BEAT, ITEMS, FORMS };
 
 /* ---- messages ---- */
 
-static struct {
-    const char *start, *end;
-} in;
+static struct { const char *start, *end; } in;
 
 static void must_be_inside(const char *text, size_t length) {
     MUST(text >= in.start && text <= in.end && (size_t)(in.end - text) >= length);
@@ -110,11 +108,13 @@ static const struct {
     size_t length;
     const char *bytes;
 } seeds[] = {
-#define SEED(name, form, bytes) {name, form, sizeof(bytes) - 1, bytes}
+#define SEED(name, form, bytes)                                                            \
+    { name, form, sizeof(bytes) - 1, bytes }
     SEED("begin", MESSAGE, "B\0\0\0\0\1\2\3\4\0\0\0\0\0\0\0\0\0\0\0\7"),
     SEED("commit", MESSAGE, "C\0\0\0\0\0\1\2\3\4\0\0\0\0\1\2\3\5\0\0\0\0\0\0\0\0"),
     SEED("relation", MESSAGE,
-         "R\0\0\0\7public\0users\0d\0\2\1id\0\0\0\0\x14\xff\xff\xff\xff\0name\0\0\0\0\x19\xff"
+         "R\0\0\0\7public\0users\0d\0\2\1id\0\0\0\0\x14\xff\xff\xff\xff\0name\0\0\0\0\x19"
+         "\xff"
          "\xff\xff\xff"),
     SEED("insert", MESSAGE, "I\0\0\0\7N\0\2t\0\0\0\0021!n"),
     SEED("update", MESSAGE, "U\0\0\0\7K\0\2t\0\0\0\0021!nN\0\2t\0\0\0\0022!u"),

@@ -47,7 +47,7 @@ static bool take_relation(struct follow *w, const struct pgoutput *change,
 }
 
 /* A row with a NULL in its item has none. A long value that was left alone isn't sent: if
- * the item is made of nothing else, it is in the filter already; if not, nobody knows it. */
+ * the item is made of nothing else, it is in the filter already; if not, it isn't known. */
 static void take_row(struct follow *w, const struct pgoutput *change) {
     struct form_value values[FORM_COLUMNS_MAX];
     const struct form *form = &w->config->item;

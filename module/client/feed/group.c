@@ -115,9 +115,9 @@ static bool begins(const char *error, const char *words) {
     return strncmp(error, words, strlen(words)) == 0;
 }
 
-/* A filter that isn't there is an answer to BF.INFO. One that is empty can't be vouched for,
- * and gets along: nobody is refused. A lease that has ended before it began, since the beat
- * was on its way for so long, is none; the next one may be. */
+/* A filter that isn't there is an answer to BF.INFO. One that is empty can't be vouched
+ * for, and gets along: nobody is refused. A lease that has ended before it began, since the
+ * beat was on its way for so long, is none; the next one may be. */
 static bool is_expected(enum group_reply is, const char *error) {
     if (is == REPLY_INFO) return begins(error, "ERR not found");
     if (is == REPLY_READY && begins(error, "ERR PXAT is in the past")) return true;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The next one, which lies between *at and end; *at is behind it then. False: there is none,
- * or none that is whole. */
+/* The next one, which lies between *at and end; *at is behind it then. False: there is
+ * none, or none that is whole. */
 bool netstring_next(const char **at, const char *end, const char **text, size_t *length);
 
 #endif

@@ -20,11 +20,11 @@
  *                                          +-- look: ours --> REPLAYING ----+
  *                                                          vouched anew
  *
- * A part that is LOST or BEHIND takes no items. One that is FOLLOWING is vouched for at each
- * beat (heart.h), if it is ready and in no doubt; if it is not, it is REPLAYING, too. One
- * that is REPLAYING is vouched for at the first beat that comes after the stream began again,
- * if its state still is what was stored last (desk.h): that is in no file and on no replica
- * that lacks an add which was acknowledged before.
+ * A part that is LOST or BEHIND takes no items. One that is FOLLOWING is vouched for at
+ * each beat (heart.h), if it is ready and in no doubt; if it is not, it is REPLAYING, too.
+ * One that is REPLAYING is vouched for at the first beat that comes after the stream began
+ * again, if its state still is what was stored last (desk.h): that is in no file and on no
+ * replica that lacks an add which was acknowledged before.
  *
  * True of each part, and what all rests on:
  *   - its state in the server never says more than what is in the filter: an LSN is stored

@@ -6,8 +6,8 @@
  *       stream_next()        STREAM_CHANGE: a message of pgoutput.h
  *                            STREAM_EMPTY: none is buffered; poll(stream_fd())
  *                            STREAM_ENDED: why is in the failure; begin again
- *       stream_report()      what has been done with them: the slot forgets up to `flushed`,
- *                            writers wait until `applied`
+ *       stream_report()      what has been done with them: the slot forgets up to
+ *                            `flushed`, writers wait until `applied`
  *     stream_end() */
 #ifndef FEED_STREAM_H
 #define FEED_STREAM_H
@@ -29,8 +29,10 @@ struct stream {
     uint32_t timeline;
 };
 
-/* Connects, and learns which database system it is. EXIT_BUSY: another feed has the slot. */
+/* Connects, and learns which database system it is. */
 bool stream_connect(struct stream *s, struct failure *f);
+
+/* EXIT_BUSY: another feed has the slot. */
 bool stream_begin(struct stream *s, uint64_t lsn, struct failure *f);
 void stream_end(struct stream *s);
 
