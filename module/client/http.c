@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "server_auth.h"
 
 struct connection {
     int fd; /* -1: free */
@@ -221,6 +222,12 @@ void http_serve(int listener, http_page *page, void *context) {
 }
 
 /* ---- listening ---- */
+
+bool http_parse(const char *text, int port, struct address *out) {
+    size_t length = strlen(text);
+    bool any = length > 2 && strcmp(text + length - 2, ":0") == 0;
+    return server_parse(text, any ? length - 2 : length, any ? 0 : port, out);
+}
 
 static int listen_at(const struct addrinfo *at) {
     int on = 1, fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -24,6 +24,9 @@
 /* Writes the page of that path, and says of what type it is; NULL: there is none. */
 typedef const char *http_page(void *context, const char *path, FILE *out);
 
+/* ADDRESS:PORT, or an ADDRESS alone, with that port. Port 0: any that is free. */
+bool http_parse(const char *text, int port, struct address *out);
+
 /* Listens; -1 after a failure. Port 0 becomes one that is free. */
 int http_listen(struct address *at, struct failure *f);
 

@@ -9,7 +9,6 @@
 #include "interrupt.h"
 #include "metrics_text.h"
 #include "run.h"
-#include "server_auth.h"
 
 /* A server that hangs mustn't hold up the scrape for longer than Prometheus waits: 10 s,
  * unless told otherwise. */
@@ -38,9 +37,7 @@ static bool serve(struct survey *v, struct failure *f) {
     const char *listen = v->settings->listen;
     struct address at;
     char text[ADDRESS_TEXT];
-    size_t length = strlen(listen);
-    bool any = length > 2 && strcmp(listen + length - 2, ":0") == 0;
-    if (!server_parse(listen, any ? length - 2 : length, any ? 0 : METRICS_PORT, &at))
+    if (!http_parse(listen, METRICS_PORT, &at))
         return fail(f, EXIT_USAGE, "--listen wants ADDRESS:PORT, not '%s'", listen);
     int listener = http_listen(&at, f);
     if (listener < 0) return false;

@@ -64,6 +64,8 @@ program() {
     printed "$share/bash-completion/completions/bulwark" --completion bash
     printed "$share/zsh/$zsh/_bulwark" --completion zsh
     printed "$share/fish/vendor_completions.d/bulwark.fish" --completion fish
+    sed "s,@BIN@,$PREFIX/bin," module/package/bulwark-feed@.service |
+        place 644 "$PREFIX/lib/systemd/system/bulwark-feed@.service"
     for extra in python/bulwark.py node/bulwark.mjs prometheus/alerts.yml grafana/dashboard.json; do
         [ ! -f "module/client/$extra" ] ||
             place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"

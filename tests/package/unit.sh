@@ -23,8 +23,28 @@ shields() {
     bulwark list | grep users
 }
 
+# A feed's unit: it may read its configuration, reach the server, and write nowhere. No
+# PostgreSQL is here, so it says that, and goes on.
+feeds() {
+    mkdir -p /etc/bulwark
+    install -m 600 /dev/stdin /etc/bulwark/users.conf <<-END
+	database = host=127.0.0.1 port=1 user=feeder
+	filter = users
+	table = users
+	item = {id}
+	END
+    systemctl start --no-block bulwark-feed@users
+    until systemctl show -p StatusText bulwark-feed@users | grep PostgreSQL; do sleep 0.2; done
+    test "$(systemctl show -p ActiveState --value bulwark-feed@users)" = activating
+    feed=$(systemctl show -p MainPID --value bulwark-feed@users)
+    test "$(stat -c %u "/proc/$feed")" -ne 0
+    systemctl stop bulwark-feed@users
+    rm -r /etc/bulwark
+}
+
 start_with /usr/lib/redis/modules/bulwark.so
 shields
+feeds
 start_with /usr/local/lib/redis/modules/bulwark.so
 shields
 rm -r "/etc/systemd/system/$unit.service.d"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http.h"
 #include "server_auth.h"
 #include "split.h"
 
@@ -247,7 +248,7 @@ static bool read_share(struct feed_config *c, struct failure *f) {
 static bool read_metrics(struct feed_config *c, struct failure *f) {
     struct address at;
     const char *text = c->metrics;
-    if (!text || (server_parse(text, strlen(text), 0, &at) && at.port > 0)) return true;
+    if (!text || (http_parse(text, -1, &at) && at.port >= 0)) return true;
     return fail(f, EXIT_USAGE, "metrics wants ADDRESS:PORT, not '%s'", text);
 }
 

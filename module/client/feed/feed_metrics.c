@@ -11,7 +11,6 @@
 #include "http.h"
 #include "interrupt.h"
 #include "metrics_text.h"
-#include "server_auth.h"
 
 /* What the thread has until the program ends. */
 static struct {
@@ -51,8 +50,7 @@ MEMBER(adds, adds)
 MEMBER(deleted, deleted)
 MEMBER(vouched, vouched)
 MEMBER(trouble, trouble)
-MEMBER(replays, replays)
-MEMBER(reconnects, reconnects)
+MEMBER(streams, streams)
 MEMBER(fills, fills)
 MEMBER(failures, failures)
 MEMBER(filling, filling)
@@ -87,7 +85,7 @@ static const struct feed_metric metrics[] = {
     GAUGE("servers_up", "Those of them that there is a connection to.", servers_reachable,
           NULL),
     GAUGE("lag_bytes", "WAL that is not in the filter yet.", lag, NULL),
-    GAUGE("lag_seconds", "Since what is surely in the filter became visible.", lag_seconds,
+    GAUGE("lag_seconds", "Since the last beat that is back was sent.", lag_seconds,
           has_seen),
     GAUGE("slot_held_bytes", "WAL that PostgreSQL keeps for the slot.", held, NULL),
     GAUGE("lease_seconds", "Until the first part's lease ends; 0: a part has none.",
@@ -97,8 +95,7 @@ static const struct feed_metric metrics[] = {
     COUNTED("adds", "Items that were sent to the filter.", adds),
     COUNTED("vouched", "Times that a part was vouched for.", vouched),
     COUNTED("trouble", "Times that a part stopped following.", trouble),
-    COUNTED("replays", "Times that a part went on from where it had come to.", replays),
-    COUNTED("reconnects", "Times that the database was connected to again.", reconnects),
+    COUNTED("streams", "Times that the stream of changes was begun.", streams),
     GAUGE("deleted_rows", "Rows deleted since the filter was filled.", deleted, NULL),
     GAUGE("filling", "1 while the table is read.", filling, NULL),
     GAUGE("filled_rows", "Rows that have been read.", filled, is_filling),
@@ -179,12 +176,7 @@ bool feed_metrics_serve(const struct feed_config *c, struct failure *f) {
     struct address at;
     char text[ADDRESS_TEXT];
     if (!c->metrics) return true;
-    size_t length = strlen(c->metrics);
-    bool any = length > 2 && strcmp(c->metrics + length - 2, ":0") == 0;
-    if (!server_parse(c->metrics, any ? length - 2 : length, any ? 0 : FEED_METRICS_PORT,
-                      &at))
-        return fail(f, EXIT_USAGE, "%s: metrics is like 127.0.0.1:%d, not '%s'", c->path,
-                    FEED_METRICS_PORT, c->metrics);
+    http_parse(c->metrics, 0, &at);
     page.config = c;
     page.listener = http_listen(&at, f);
     if (page.listener < 0) return false;

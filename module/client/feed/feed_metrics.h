@@ -12,8 +12,6 @@
 #include "config.h"
 #include "sink.h"
 
-#define FEED_METRICS_PORT 9652 /* port 0: any that is free */
-
 #define SINK_STAGES (SINK_FOLLOWING + 1)
 
 struct feed_numbers {
@@ -22,7 +20,7 @@ struct feed_numbers {
 
     uint64_t lag;    /* bytes of WAL that aren't acknowledged by the filter's servers */
     uint64_t held;   /* bytes of WAL that the slot keeps PostgreSQL from removing */
-    int64_t seen_at; /* everything visible then is in the filter; 0: never */
+    int64_t seen_at; /* everything visible then has been streamed; 0: never */
     int64_t vouched_until; /* the least of all parts; 0: one isn't vouched for */
     uint32_t parts[SINK_STAGES];
 
@@ -31,8 +29,7 @@ struct feed_numbers {
     uint64_t deleted;         /* rows, since the filter was filled */
     uint64_t vouched;         /* times that a part was */
     uint64_t trouble;         /* times that a part stopped following */
-    uint64_t replays;         /* times that the stream began again for a part */
-    uint64_t reconnects;      /* to the database */
+    uint64_t streams;         /* times that the stream was begun */
     uint64_t fills, failures; /* loaders that ended well, and the others */
 
     bool filling;

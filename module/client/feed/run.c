@@ -16,6 +16,7 @@
 
 #include "actions.h"
 #include "database.h"
+#include "feed_metrics.h"
 #include "follow.h"
 #include "interrupt.h"
 #include "keep.h"
@@ -57,6 +58,7 @@ struct feed {
     struct keep keep;
     struct refilling refilling;
     struct say say;
+    struct feed_numbers numbers;
 
     bool streaming;
     int64_t silence;         /* ms that the stream may be silent */
@@ -143,6 +145,7 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     heart_forget(&feed->heart);
     sink_restart(feed->sink, lsn);
     feed->streaming = true;
+    feed->numbers.streams++;
     feed->clocks_asked_at = 0;
     notify_forget(NOTIFY_SLOT);
     return true;
@@ -253,6 +256,49 @@ static bool beat(struct feed *feed, struct failure *f) {
     return database_beat(&feed->database, text, f);
 }
 
+/* ---- metrics ---- */
+
+static void count_parts(const struct sink *s, struct feed_numbers *n) {
+    memset(n->parts, 0, sizeof(n->parts));
+    n->vouched_until = s->nparts ? INT64_MAX : 0;
+    for (uint32_t i = 0; i < s->nparts; i++) {
+        const struct sink_part *p = &s->part[i];
+        n->parts[p->stage]++;
+        if (p->said_until < n->vouched_until) n->vouched_until = p->said_until;
+    }
+}
+
+static uint64_t distance(uint64_t from, uint64_t to) {
+    return from && to > from ? to - from : 0;
+}
+
+static void tell_numbers(struct feed *feed) {
+    const struct sink *s = feed->sink;
+    const struct heart *h = &feed->heart;
+    struct feed_numbers *n = &feed->numbers;
+    n->database = feed->streaming;
+    n->servers = (uint32_t)s->nlines;
+    n->servers_reachable = 0;
+    for (size_t i = 0; i < s->nlines; i++)
+        n->servers_reachable += s->line[i]->c != NULL;
+    n->lag = distance(s->applied, feed->stream.received);
+    n->held = distance(s->confirmed, feed->stream.received);
+    if (h->back && h->back == h->sent) n->seen_at = h->sent_at;
+    count_parts(s, n);
+    n->beats = h->sent;
+    n->beats_back = h->back;
+    n->adds = s->items;
+    n->deleted = s->deleted;
+    n->vouched = s->vouched;
+    n->trouble = s->trouble;
+    n->fills = feed->refilling.ended;
+    n->failures = feed->refilling.failed;
+    n->filling = feed->refilling.loader.pid != 0;
+    n->filled = feed->refilling.loader.read;
+    n->to_fill = feed->refilling.loader.rows;
+    feed_metrics_update(n);
+}
+
 /* ---- the loop ---- */
 
 static void wait_for_news(struct feed *feed) {
@@ -302,6 +348,7 @@ static void loop(struct feed *feed) {
         sink_send(feed->sink);
         refilling_turn(&feed->refilling, feed->streaming);
         say_parts(&feed->say, feed->sink);
+        tell_numbers(feed);
         notify_alive();
     }
 }
@@ -317,6 +364,7 @@ bool feed_run(const struct feed_config *c, struct failure *f) {
     uint64_t run;
     if (getrandom(&run, sizeof(run), 0) != sizeof(run))
         return fail(f, EXIT_REFUSED, "there are no random numbers: %m");
+    if (!feed_metrics_serve(c, f)) return false;
     feed.sink = sink_open(c, f);
     if (!feed.sink) return false;
     notify_begin();

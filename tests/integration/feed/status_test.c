@@ -4,9 +4,13 @@
  * truth. */
 
 #include "feeds.h"
+#include "files.h"
 #include "harness.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static struct database *database(void) {
     return feed_table(database_start(.config = "wal_level = logical\n"));
@@ -78,4 +82,81 @@ TEST(verify_names_rows_that_are_denied) {
     program_signal(f->program, SIGCONT);
     CHECK_INT(got.code, 1);
     CHECK(strstr(got.out, "denied: 77\n"));
+}
+
+/* -------------------------------------------------------------------------
+ * Metrics
+ * ---------------------------------------------------------------------- */
+
+static const char *page_of(int port) {
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static const char request[] = "GET /metrics HTTP/1.1\r\n\r\n";
+    char *page = calloc(1, 65536);
+    size_t length = 0;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    test_defer(free, page);
+    if (connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+        write(fd, request, sizeof(request) - 1) < 0)
+        FAIL("nobody serves metrics");
+    for (ssize_t n; length < 65535 && (n = read(fd, page + length, 65535 - length)) > 0;)
+        length += (size_t)n;
+    close(fd);
+    return page;
+}
+
+static double metric(int port, const char *name) {
+    const char *line = strstr(page_of(port), text_of("\n%s{filter=\"k\"} ", name));
+    if (!line) FAIL("there is no metric %s", name);
+    return strtod(strchr(line, '}') + 1, NULL);
+}
+
+static int metrics_port(struct feed *f) {
+    static const char said[] = "metrics at http://127.0.0.1:";
+    WAIT_UNTIL(feed_said(f, "/metrics\n"));
+    return atoi(strstr(program_errors(f->program), said) + sizeof(said) - 1);
+}
+
+static struct feed *measured(void) {
+    struct feed *f = feed_start(.database = database(), .server = server_shared(),
+                                .lines = "metrics = 127.0.0.1:0\n");
+    feed_wait(f);
+    return f;
+}
+
+TEST(metrics_tell_what_a_feed_has_done) {
+    struct feed *f = measured();
+    int port = metrics_port(f);
+    database_run(f->rules.database, "INSERT INTO users SELECT generate_series(1, 100)");
+    WAIT_UNTIL(metric(port, "bulwark_feed_adds_total") >= 100);
+    WAIT_UNTIL(metric(port, "bulwark_feed_lag_bytes") == 0);
+    CHECK(metric(port, "bulwark_feed_database_up") == 1);
+    CHECK(metric(port, "bulwark_feed_servers_up") == 1);
+    CHECK(metric(port, "bulwark_feed_fills_total") == 1);
+    CHECK(metric(port, "bulwark_feed_beats_back_total") > 0);
+    WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") > 0);
+    CHECK(
+        strstr(page_of(port), "bulwark_feed_parts{filter=\"k\",stage=\"following\"} 1\n"));
+}
+
+TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
+    struct feed *f = measured();
+    int port = metrics_port(f);
+    database_kill(f->rules.database);
+    WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 0);
+    WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") == 0);
+    CHECK(metric(port, "bulwark_feed_lag_seconds") >= 1);
+}
+
+/* Lines of HELP, as the manual's table has them. */
+TEST(the_manual_has_a_feeds_metrics_as_they_are) {
+    char *manual = file_read("module/manual/feed.md").bytes;
+    const char *page = page_of(metrics_port(measured()));
+    for (const char *line = page; (line = strstr(line, "# HELP ")); line++) {
+        char name[64], help[200];
+        CHECK_INT(sscanf(line, "# HELP %63s %199[^\n]", name, help), 2);
+        test_case("%s", name);
+        CHECK(strstr(manual, text_of("| `%s` | %s |\n", name, help)));
+    }
 }
