@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sql.c - bulwark feed sql: prints what a DBA runs, and asks nobody.
  *
+ *     SET LOCAL search_path    a superuser runs it: nobody else's functions are called
  *     SET LOCAL bulwark.*      names, each once: the rest is the same for everybody
  *     DO                       looks at the table: its key, PostgreSQL's version
  *                              role, grants, publication
@@ -150,7 +151,9 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
         return fail(f, EXIT_USAGE,
                     "%s: database names no user: the role of user=NAME is made", c->path);
     write_head(c, stdout);
-    fputs("BEGIN;\nSET LOCAL standard_conforming_strings = on;\n", stdout);
+    fputs("BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n"
+          "SET LOCAL standard_conforming_strings = on;\n",
+          stdout);
     set_local("role", fail_strndup(role, strlen(role)), stdout);
     set_local("publication", fail_strndup(c->publication, strlen(c->publication)), stdout);
     set_local("relation", sql_table(c), stdout);

@@ -7,8 +7,10 @@
 #include "files.h"
 #include "harness.h"
 
-/* A feed of the table t by its id, as the role that its SQL has made. */
-static const char *config_of(const struct database *d, const char *lines) {
+/* A feed of the table t by its id, as a role that its SQL need not have made. */
+static const char *config_of(struct database *d, const char *lines) {
+    database_run(d, "DO $$BEGIN CREATE ROLE feeder LOGIN REPLICATION;"
+                    " EXCEPTION WHEN duplicate_object THEN NULL; END$$");
     return config_file(text_of("database = %s\nserver = 127.0.0.1:%d\nfilter = k\ntable = "
                                "t\nitem = user:{id}\n%s",
                                config_conninfo(d, "feeder"), server_shared()->port, lines));
@@ -202,7 +204,7 @@ TEST(a_trigger_that_is_disabled_on_a_partition_is_an_error) {
     const char *config;
     struct database *d = announced(&config);
     database_run(d, "ALTER TABLE t1 DISABLE TRIGGER USER");
-    expect_error(config, "the trigger of announce is missing or disabled on t1: *");
+    expect_error(config, "the trigger of announce is missing or disabled on public.t1: *");
 }
 
 TEST(a_trigger_on_a_table_that_was_attached_later_is_missed) {
@@ -210,7 +212,7 @@ TEST(a_trigger_on_a_table_that_was_attached_later_is_missed) {
     struct database *d = announced(&config);
     database_run(d, "CREATE TABLE t2 (id int PRIMARY KEY);"
                     "ALTER TABLE t ATTACH PARTITION t2 FOR VALUES IN (2)");
-    expect_error(config, "the trigger of announce is missing or disabled on t2: *");
+    expect_error(config, "the trigger of announce is missing or disabled on public.t2: *");
 }
 
 TEST(a_trigger_with_another_lease_is_an_error) {
@@ -244,27 +246,28 @@ TABLE_ERROR(a_view_is_an_error, "CREATE VIEW t AS SELECT 1 AS id", "t is a view:
 TABLE_ERROR(a_materialized_view_is_an_error, "CREATE MATERIALIZED VIEW t AS SELECT 1 AS id",
             "t is a materialized view: *")
 TABLE_ERROR(an_unlogged_table_is_an_error, "CREATE UNLOGGED TABLE t (id int PRIMARY KEY)",
-            "no changes come from unlogged or temporary tables: t. *")
+            "no changes come from unlogged or temporary tables: public.t. *")
 TABLE_ERROR(an_unlogged_partition_is_an_error,
             "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY LIST (id);"
             "CREATE UNLOGGED TABLE t1 PARTITION OF t DEFAULT",
-            "no changes come from unlogged or temporary tables: t1. *")
+            "no changes come from unlogged or temporary tables: public.t1. *")
 TABLE_ERROR(a_foreign_partition_is_an_error,
             "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;"
             "CREATE TABLE t (id int) PARTITION BY LIST (id);"
             "CREATE FOREIGN TABLE t1 PARTITION OF t DEFAULT SERVER s;"
             "ALTER FOREIGN TABLE t1 OWNER TO postgres",
-            "no changes come from foreign tables: t1")
+            "no changes come from foreign tables: public.t1")
 TABLE_ERROR(a_table_that_others_inherit_from_is_an_error,
             "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE t1 () INHERITS (t)",
             "tables inherit from t: *")
-TABLE_ERROR(a_table_whose_updates_would_fail_is_a_loud_error, "CREATE TABLE t (id int)",
-            "no primary key and no replica identity: t. *REFUSES every UPDATE and DELETE")
+TABLE_ERROR(
+    a_table_whose_updates_would_fail_is_a_loud_error, "CREATE TABLE t (id int)",
+    "no primary key and no replica identity: public.t. *REFUSES every UPDATE and DELETE")
 TABLE_ERROR(a_partition_whose_updates_would_fail_is_named,
             "CREATE TABLE t (id int) PARTITION BY LIST (id);"
             "CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1);"
             "CREATE TABLE t2 PARTITION OF t (PRIMARY KEY (id)) DEFAULT",
-            "no primary key and no replica identity: t1. *")
+            "no primary key and no replica identity: public.t1. *")
 TABLE_ERROR(a_column_that_is_not_there_is_an_error, "CREATE TABLE t (idd int PRIMARY KEY)",
             "t has no column id: *")
 TABLE_ERROR(
@@ -278,7 +281,7 @@ TABLE_ERROR(a_date_makes_no_item, "CREATE TABLE t (id date PRIMARY KEY)",
 TABLE_ERROR(a_domain_is_what_it_is_made_of,
             "CREATE DOMAIN whenever AS timestamptz; CREATE DOMAIN later AS whenever;"
             "CREATE TABLE t (id later PRIMARY KEY)",
-            "the column id is later, whose text depends *")
+            "the column id is public.later, whose text depends *")
 
 /* A table that may be followed, with care. */
 #define TABLE_WARNING(fact, sql, pattern)                                                  \

@@ -325,3 +325,15 @@ TEST(the_sql_is_good_on_postgresql_17) {
 TEST(the_sql_is_good_on_postgresql_18) {
     expect_good_on(18);
 }
+
+/* ---- a superuser runs it ---- */
+
+/* A function that fits better than PostgreSQL's own would be called in its place. */
+TEST(no_function_of_somebody_else_is_called) {
+    struct database *d = database_shared();
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY);"
+                    "CREATE FUNCTION public.format(text, text) RETURNS text LANGUAGE sql "
+                    "AS $$SELECT 'SELECT 1/0'$$");
+    CHECK(runs(d, config_of(d, "t", "{id}")));
+    expect_published(d, "{id}");
+}
