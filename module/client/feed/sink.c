@@ -18,8 +18,8 @@
  * a beat that came too late. */
 #define COMMITS_MAX 5
 
-/* Whoever answers within this is there: for a lease, since one that ends meanwhile would have
- * ended anyway; but a server may be busy for longer than a short one. */
+/* Whoever answers within this is there: for a lease, since one that ends meanwhile would
+ * have ended anyway; but a server may be busy for longer than a short one. */
 #define ANSWER_MS_MIN 2000
 #define ANSWER_MS_MAX 5000
 

@@ -4,13 +4,17 @@
  *     users        the filter
  *     users:feed   bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001
  *                  timeline=1 generation=6fbcf822b9e19b6b items=12345 deleted=17
- *                  filled=1700000000 write=80
+ *                  filled=1790000000 write=80
  *
  * Whatever the database did up to `lsn`, in the WAL of that system and timeline, is in the
  * filter's generation. That is always true, since `lsn` is only written when the server has
  * acknowledged all adds before it: no file and no replica has the state without the adds,
  * because both have what a server did in its order. The filter had `items` by then; it
  * never has less, so a copy of this generation with as many has all up to `lsn`.
+ *
+ * While a part is FILLING, its generation is `none`: what the stream gives goes to the
+ * generation that a loader makes, and all of it up to `lsn` has. If that rebuild is lost,
+ * a later one may go on from there: whoever begins one reads all rows after its START.
  *
  * `write` counts, so that no two states are the same: whoever writes the next one reads the
  * last one with it, and notices a server that has gone back. */
