@@ -124,7 +124,7 @@ static bool read_server(struct feed_config *c, struct failure *f) {
     struct login uri = {.tls = false};
     struct address at = {.host = "127.0.0.1", .port = 6379};
     const char *text = c->server;
-    if (strchr(text, '@'))
+    if (*text != '/' && strchr(text, '@'))
         return fail(f, EXIT_USAGE,
                     "server has a user or a password in it: the user is server-user, and "
                     "the password goes into a file that server-password-file names");

@@ -42,7 +42,7 @@ bool form_read(const char *text, struct form *out, struct failure *f) {
 }
 
 static size_t put(char *out, size_t room, size_t n, const char *text, size_t length) {
-    if (n + length <= room) memcpy(out + n, text, length);
+    if (length && n + length <= room) memcpy(out + n, text, length);
     return n + length;
 }
 

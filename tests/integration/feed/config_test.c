@@ -227,6 +227,7 @@ TEST(a_server_is_found_by_host_socket_and_uri) {
         const char *server, *told;
     } servers[] = {{"127.0.0.1:1", "127.0.0.1:1: "},
                    {"/nonexistent/redis.sock", "/nonexistent/redis.sock: "},
+                   {"/nonexistent/redis@1.sock", "/nonexistent/redis@1.sock: "},
                    {"redis://127.0.0.1:2/0", "127.0.0.1:2: "},
                    {"[::1]:3", "[::1]:3: "}};
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
