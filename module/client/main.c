@@ -8,7 +8,7 @@
  *     plan, fill, list, watch, metrics, parts.c      the subcommands: run.h
  *     cost.[ch], plan*.[ch]    what a filter takes, by the core library; text and JSON
  *
- *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
+ *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
  *     split.[ch]       a filter as many keys: parts, tags, slots
  *     reply.[ch]       a reply within a time

@@ -161,8 +161,7 @@ const struct option options[] = {
     {"tls", 0, NULL, OPTION_FLAG, AT(tls), FOR_SERVER, NULL, "speaks TLS"},
     {"cacert", 0, "FILE", OPTION_TEXT, AT(cacert), FOR_SERVER, NULL,
      "the certificate of the authority that the server's must come from, if it is none "
-     "that "
-     "this machine trusts"},
+     "that this machine trusts"},
     {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL,
      "this client's certificate"},
     {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "its private key"},

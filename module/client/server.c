@@ -2,13 +2,13 @@
 /* server.c - see server.h. */
 #include "server.h"
 
-#include <hiredis/hiredis_ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "server_auth.h"
+#include "server_tls.h"
 
 /* A server that is there accepts, and lets us log in, within this, or is counted as away:
  * one that hangs must not keep others from being asked. */
@@ -20,8 +20,6 @@
 
 /* The same for a sentinel, which has nothing else to do. */
 #define SENTINEL_MS 1000
-
-static redisSSLContext *tls; /* one for all connections, made by the first */
 
 const char *server_show(const struct address *at, char *out) {
     if (at->port == 0)
@@ -35,33 +33,6 @@ const char *server_show(const struct address *at, char *out) {
 
 static struct timeval timeval_of(int64_t ms) {
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-}
-
-static bool start_tls(const struct settings *s, const struct address *at, redisContext *c,
-                      struct failure *f) {
-    const struct login *login = server_login();
-    if (!login->tls) return true;
-    redisSSLContextError error = REDIS_SSL_CTX_NONE;
-    if (!tls) {
-        redisInitOpenSSL();
-        redisSSLOptions o = {
-            .cacert_filename = s->cacert,
-            .capath = s->cacert ? NULL : "/etc/ssl/certs",
-            .cert_filename = s->cert,
-            .private_key_filename = s->key,
-            .server_name = s->sni     ? s->sni
-                           : at->port ? at->host
-                                      : NULL,
-            .verify_mode = s->insecure ? REDIS_SSL_VERIFY_NONE : REDIS_SSL_VERIFY_PEER,
-        };
-        tls = redisCreateSSLContextWithOptions(&o, &error);
-        if (!tls)
-            return fail(f, EXIT_USAGE,
-                        "TLS can't begin: %s; look at --cacert, --cert and --key",
-                        redisSSLContextGetError(error));
-    }
-    if (redisInitiateSSLWithContext(c, tls) == REDIS_OK) return true;
-    return fail(f, EXIT_SERVER, "no TLS with this server: %s", c->errstr);
 }
 
 /* Sends it and wants OK. */
@@ -115,7 +86,8 @@ static redisContext *open_plain(const struct settings *s, const struct address *
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f) {
     redisContext *c = open_plain(s, at, CONNECT_MS, f);
-    if (c && start_tls(s, at, c, f) && log_in(c, f)) {
+    bool safe = c && (!server_login()->tls || server_tls_begin(s, at, c, f));
+    if (safe && log_in(c, f)) {
         redisSetTimeout(c, timeval_of(s->timeout));
         if (at->port) redisEnableKeepAlive(c);
         return c;

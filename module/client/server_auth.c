@@ -174,7 +174,11 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     login.at.port = s->socket ? 0 : (int)s->port;
     if (s->uri && !take_uri(s->uri))
         return fail(f, EXIT_USAGE, "--uri wants redis://user:password@host:port/database");
-    login.tls = login.tls || s->cacert || s->cert;
+    login.tls = login.tls || s->cacert || s->cert || s->key || s->sni || s->insecure;
+    if (login.tls && login.at.port == 0)
+        return fail(f, EXIT_USAGE, "a unix socket has no TLS: leave its options out");
+    if (s->key && !s->cert)
+        return fail(f, EXIT_USAGE, "--key is for the certificate that --cert gives");
     if (!find_password(s, f)) return false;
     if (login.user && !login.pass)
         return fail(f, EXIT_USAGE,
