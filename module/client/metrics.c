@@ -62,6 +62,7 @@ bool run_metrics(const struct settings *given, struct failure *f) {
         good = v->trouble.code == EXIT_DONE;
         if (!good) *f = v->trouble;
     } else {
+        v->walk_ms = SURVEY_WALK_MS;
         good = serve(v, f);
     }
     survey_close(v);

@@ -186,6 +186,8 @@ void metrics_write(const struct survey *v, FILE *out) {
     head(out, "bulwark_scrape_duration_seconds", METRIC_GAUGE, "What this scrape took.");
     fprintf(out, "bulwark_scrape_duration_seconds %.3f\n", (double)v->took / 1000);
     head(out, "bulwark_scrape_complete", METRIC_GAUGE,
-         "0 if a server was away, or a filter that was named is missing.");
-    fprintf(out, "bulwark_scrape_complete %d\n", v->trouble.code == EXIT_DONE);
+         "0 if a server was away, a filter that was named is missing, or not all keys were "
+         "looked at yet.");
+    fprintf(out, "bulwark_scrape_complete %d\n",
+            v->trouble.code == EXIT_DONE && !survey_is_walking(v));
 }

@@ -53,6 +53,20 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
     return node->c != NULL;
 }
 
+static void limit(struct node *node, int64_t ms) {
+    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
+}
+
+bool nodes_connect_within(struct nodes *nodes, struct node *node, int64_t ms,
+                          struct failure *f) {
+    struct settings brief = *nodes->settings;
+    if (node->c) return true;
+    if (ms < brief.timeout) brief.timeout = ms > 1 ? ms : 1;
+    node->c = server_connect(&brief, &node->at, f);
+    if (node->c) limit(node, nodes->settings->timeout);
+    return node->c != NULL;
+}
+
 /* A node that should be called by a name and has none is "?"; its address may be in the
  * list after port and id: "ip", the address. NULL: it isn't told. */
 static const char *host_of(const redisReply *r) {
@@ -133,13 +147,10 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
 static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
     const char *words[] = {"CLUSTER", "SLOTS"};
     int64_t usual = nodes->settings->timeout, ms = usual < MAP_MS ? usual : MAP_MS;
-    struct settings brief = *nodes->settings;
-    brief.timeout = ms;
-    if (!node->c) node->c = server_connect(&brief, &node->at, f);
-    if (!node->c) return false;
-    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
+    if (!nodes_connect_within(nodes, node, ms, f)) return false;
+    limit(node, ms);
     redisReply *r = nodes_ask_node(node, f, 2, words);
-    if (r) redisSetTimeout(node->c, (struct timeval){usual / 1000, usual % 1000 * 1000});
+    if (r) limit(node, usual);
     bool good = r && take_map(nodes, r, node, f);
     freeReplyObject(r);
     return good;
@@ -153,7 +164,8 @@ static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
         if (!server_find(nodes->settings, &at, f)) return false;
         nodes_at(nodes, &at);
     }
-    for (size_t i = 0, n = nodes->n; i < n; i++)
+    int64_t until = interrupt_clock() + nodes->settings->timeout;
+    for (size_t i = 0, n = nodes->n; i < n && interrupt_clock() < until; i++)
         if (ask_map(nodes, nodes->node[nodes->turn++ % n], f)) return true;
     return false;
 }
@@ -173,10 +185,9 @@ bool nodes_refresh(struct nodes *nodes, struct failure *f) {
 }
 
 void nodes_hurry(struct nodes *nodes, const struct settings *s) {
-    struct timeval limit = {s->timeout / 1000, s->timeout % 1000 * 1000};
     nodes->settings = s;
     for (size_t i = 0; i < nodes->n; i++)
-        if (nodes->node[i]->c) redisSetTimeout(nodes->node[i]->c, limit);
+        if (nodes->node[i]->c) limit(nodes->node[i], s->timeout);
 }
 
 struct nodes *nodes_new(const struct settings *s) {
@@ -256,14 +267,18 @@ static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
     return NULL;
 }
 
+static unsigned slot_of(const struct question *q) {
+    return split_slot(q->key, q->key_length ? q->key_length : strlen(q->key));
+}
+
 static struct node *node_of(struct nodes *nodes, const struct question *q) {
-    unsigned slot = q->key ? split_slot(q->key, strlen(q->key)) : 0;
+    unsigned slot = q->key ? slot_of(q) : 0;
     struct node *node = nodes->owner[slot];
     return node || q->key ? node : nodes->node[0];
 }
 
 static void move(struct nodes *nodes, const struct question *q, const struct address *to) {
-    nodes->owner[split_slot(q->key, strlen(q->key))] = nodes_at(nodes, to);
+    nodes->owner[slot_of(q)] = nodes_at(nodes, to);
 }
 
 bool nodes_fail_redirected(const struct node *from, struct failure *f) {

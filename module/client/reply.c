@@ -22,10 +22,15 @@ static bool await(redisContext *c, int64_t until) {
     return false;
 }
 
+bool reply_send(redisContext *c) {
+    for (int done = 0; !done;)
+        if (redisBufferWrite(c, &done) != REDIS_OK) return false;
+    return true;
+}
+
 redisReply *reply_take(redisContext *c, int64_t until) {
     void *r = NULL;
-    for (int done = 0; !done;)
-        if (redisBufferWrite(c, &done) != REDIS_OK) return NULL;
+    if (!reply_send(c)) return NULL;
     while (redisGetReplyFromReader(c, &r) == REDIS_OK && !r)
         if (!await(c, until) || redisBufferRead(c) != REDIS_OK) return NULL;
     return r;

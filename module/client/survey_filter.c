@@ -152,18 +152,20 @@ static void note(struct survey *v, const struct survey_node *n, const struct sur
     free(name);
 }
 
-/* Of those that were not named, it went between SCAN and this. */
-static void take_missing(struct survey *v, struct survey_node *n,
-                         const struct survey_key *k) {
-    n->lost_keys = true;
-    if (!is_named(v)) return;
-    struct survey_filter *f = survey_add_filter(v, k);
+void survey_add_missing(struct survey *v, const struct survey_key *key, const char *why) {
+    struct survey_filter *f = survey_add_filter(v, key);
     f->state = SURVEY_MISSING;
     f->lease_left = SURVEY_NEVER;
     f->error = f->estimated = f->fill = f->full = NAN;
     f->unknown_by = 1u << SURVEY_MISSING_CAUSE;
-    if (v->trouble.code == EXIT_DONE)
-        fail(&v->trouble, EXIT_REFUSED, "there is no filter called %.200s", k->text);
+    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_REFUSED, why, key->text);
+}
+
+/* Of those that were not named, it went between SCAN and this. */
+static void take_missing(struct survey *v, struct survey_node *n,
+                         const struct survey_key *k) {
+    n->lost_keys |= !k->absent;
+    if (is_named(v)) survey_add_missing(v, k, "there is no filter called %.200s");
 }
 
 static void take(struct survey *v, struct survey_node *n, const struct survey_key *k,
@@ -188,7 +190,11 @@ static void take(struct survey *v, struct survey_node *n, const struct survey_ke
 static bool follow(struct survey *v, struct survey_node *n, const struct survey_key *k) {
     const char *words[] = {"BF.INFO", k->text, "FULL"};
     const size_t lengths[] = {7, k->length, 4};
-    const struct question q = {.n = 3, .words = words, .lengths = lengths, .key = k->text};
+    const struct question q = {.n = 3,
+                               .words = words,
+                               .lengths = lengths,
+                               .key = k->text,
+                               .key_length = k->length};
     struct failure f;
     n->lost_keys = true;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
@@ -211,11 +217,12 @@ static bool is_redirected(const redisReply *r, const struct survey_node *n) {
 
 /* Keys from ... to - 1. Those that are elsewhere wait until all replies are in: then the
  * connection is free. */
-static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to) {
+static bool ask(struct survey *v, struct survey_node *n, const struct survey_keys *keys,
+                size_t from, size_t to) {
     size_t elsewhere[WINDOW], nelsewhere = 0;
     for (size_t i = from; i < to; i++) {
-        const char *words[] = {"BF.INFO", n->keys[i].text, "FULL"};
-        const size_t lengths[] = {7, n->keys[i].length, 4};
+        const char *words[] = {"BF.INFO", keys->at[i].text, "FULL"};
+        const size_t lengths[] = {7, keys->at[i].length, 4};
         redisAppendCommandArgv(n->node->c, 3, words, lengths);
     }
     int64_t until = interrupt_clock() + v->settings->timeout;
@@ -225,19 +232,20 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
         if (is_redirected(r, n))
             elsewhere[nelsewhere++] = i;
         else
-            take(v, n, &n->keys[i], r);
+            take(v, n, &keys->at[i], r);
         freeReplyObject(r);
     }
     for (size_t i = 0; i < nelsewhere; i++)
-        if (!follow(v, n, &n->keys[elsewhere[i]])) return false;
+        if (!follow(v, n, &keys->at[elsewhere[i]])) return false;
     return true;
 }
 
 static void ask_node(struct survey *v, struct survey_node *n) {
-    for (size_t i = 0; n->up && n->node->c && i < n->nkeys && !interrupt_came();
+    const struct survey_keys *keys = is_named(v) ? &n->named : &n->known;
+    for (size_t i = 0; n->up && n->node->c && i < keys->n && !interrupt_came();
          i += WINDOW) {
-        size_t to = i + WINDOW < n->nkeys ? i + WINDOW : n->nkeys;
-        if (!ask(v, n, i, to)) return;
+        size_t to = i + WINDOW < keys->n ? i + WINDOW : keys->n;
+        if (!ask(v, n, keys, i, to)) return;
     }
 }
 

@@ -2,6 +2,7 @@
 /* survey_node.c - what a node says of itself: some sections of INFO, and TIME, in one round
  * trip. A user who may not ask for some of them does without. What is
  * kept as text may go to a terminal. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,12 @@ static const char *const questions[] = {"INFO server",      "INFO memory",
                                         "INFO bf",          "TIME"};
 /* A module has some fifty. */
 #define NUMBERS_MAX 256
+
+/* A node that has begun to answer has this for the rest, however late it is. */
+#define REST_MS 200
+
+/* A signal that comes just before poll() begins doesn't end it. */
+#define STEP_MS 100
 
 #define QUESTIONS (sizeof(questions) / sizeof(*questions))
 
@@ -121,8 +128,7 @@ static void be_away(struct survey *v, struct survey_node *n, const char *does) {
 }
 
 /* False: the connection has failed. */
-static bool read_answers(struct survey *v, struct survey_node *n) {
-    int64_t until = interrupt_clock() + v->settings->timeout;
+static bool read_answers(struct survey *v, struct survey_node *n, int64_t until) {
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r = reply_take(n->node->c, until);
         if (!r) return false;
@@ -139,24 +145,70 @@ static bool read_answers(struct survey *v, struct survey_node *n) {
     }
     if (n->loading) be_away(v, n, "loading its data");
     if (n->up) settle(v, n);
+    n->kept = n->node->c;
     return true;
+}
+
+/* Sends the questions. */
+static void begin(struct survey *v, struct survey_node *n, int64_t ms) {
+    struct failure f;
+    forget(n);
+    n->up = nodes_connect_within(v->nodes, n->node, ms, &f);
+    if (!n->up) {
+        survey_away(v, n, f.text);
+        return;
+    }
+    for (size_t i = 0; i < QUESTIONS; i++)
+        redisAppendCommand(n->node->c, questions[i]);
+    reply_send(n->node->c);
 }
 
 /* What the server has closed since the last look, since it was idle or restarted, is opened
  * again. */
-bool survey_ask_node(struct survey *v, struct survey_node *n) {
-    for (;;) {
-        struct failure f;
-        bool kept = n->node->c && n->node->c == n->kept;
-        forget(n);
-        n->up = nodes_connect(v->nodes, n->node, &f);
-        if (!n->up) return survey_away(v, n, f.text);
-        for (size_t i = 0; i < QUESTIONS; i++)
-            redisAppendCommand(n->node->c, questions[i]);
-        if (read_answers(v, n)) break;
-        if (!kept || nodes_is_silent(n->node)) return survey_lose(v, n);
+static void finish(struct survey *v, struct survey_node *n, bool kept, int64_t until) {
+    if (read_answers(v, n, until)) return;
+    if (kept && !nodes_is_silent(n->node)) {
         nodes_drop(n->node);
+        n->walk.under_way = false; /* a cursor is for one process */
+        begin(v, n, until - interrupt_clock());
+        if (!n->up || read_answers(v, n, until)) return;
     }
-    n->kept = n->node->c;
-    return n->up;
+    survey_lose(v, n);
+}
+
+/* Until all have begun to answer; the fd of one that has is then -1. */
+static void wait_for_all(struct pollfd *ready, size_t n, int64_t until) {
+    size_t silent = n;
+    for (int64_t left = 1; silent > 0 && left > 0 && !interrupt_came();) {
+        left = until - interrupt_clock();
+        poll(ready, (nfds_t)n, (int)(left < 0 ? 0 : left < STEP_MS ? left : STEP_MS));
+        silent = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (ready[i].revents) ready[i].fd = -1;
+            silent += ready[i].fd >= 0;
+        }
+    }
+}
+
+/* All at a time: those that hang cost the time of one. */
+void survey_ask_nodes(struct survey *v) {
+    struct pollfd *ready = fail_alloc(v->nnodes * sizeof(*ready));
+    bool *kept = fail_alloc(v->nnodes * sizeof(*kept));
+    int64_t until = interrupt_clock() + v->settings->timeout;
+    for (size_t i = 0; i < v->nnodes; i++) {
+        struct survey_node *n = &v->node[i];
+        kept[i] = n->node->c && n->node->c == n->kept;
+        begin(v, n, (until - interrupt_clock()) / (int64_t)(v->nnodes - i));
+        ready[i] = (struct pollfd){n->up ? n->node->c->fd : -1, POLLIN, 0};
+    }
+    wait_for_all(ready, v->nnodes, until);
+    for (size_t i = 0; i < v->nnodes; i++) {
+        int64_t now = interrupt_clock();
+        bool begun = ready[i].fd < 0;
+        if (v->node[i].up)
+            finish(v, &v->node[i], kept[i],
+                   begun && until < now + REST_MS ? now + REST_MS : until);
+    }
+    free(ready);
+    free(kept);
 }

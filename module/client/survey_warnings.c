@@ -66,6 +66,8 @@ static void warn_of_node(const struct teller *t) {
         say(t, "%s", n->why);
         return;
     }
+    if (n->walk.under_way)
+        say(t, "has keys that were not looked at yet: it may have more filters");
     if (survey_count(n, "bf_bypass"))
         say(t, "bf-bypass is on: nothing is kept away from the database until it is set to "
                "no");

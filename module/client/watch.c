@@ -178,7 +178,7 @@ static void show(struct memory *m, const struct survey *v, bool screen) {
 
 /* Nothing to show, and why: only at the first look; what goes later may come again. */
 static bool is_hopeless(const struct survey *v) {
-    return v->nfilters == 0 && v->trouble.code != EXIT_DONE;
+    return v->nfilters == 0 && v->trouble.code != EXIT_DONE && !interrupt_came();
 }
 
 static bool look_again(struct survey *v, struct memory *m, bool screen, struct failure *f) {
@@ -201,6 +201,7 @@ bool run_watch(const struct settings *given, struct failure *f) {
     if (s.interval < 100) return fail(f, EXIT_USAGE, "--interval wants 100ms or more");
     struct survey *v = survey_open(&s, f);
     if (!v) return false;
+    v->walk_ms = SURVEY_WALK_MS;
     survey_look(v);
     size_t columns, rows;
     bool good = !is_hopeless(v), screen = good && !s.json && terminal_size(&columns, &rows);

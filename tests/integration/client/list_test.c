@@ -340,18 +340,12 @@ TEST(a_server_that_hangs_is_not_waited_for_longer_than_told) {
     CHECK(strstr(got.err, "does not answer"));
 }
 
-static bool notices_signals(const struct program *p) {
-    const char *caught =
-        strstr(file_read(text_of("/proc/%d/status", p->pid)).bytes, "SigCgt:");
-    return caught && strtoull(caught + 7, NULL, 16) >> (SIGINT - 1) & 1;
-}
-
 /* Ten minutes are more than a test may take. */
 TEST(who_waits_for_a_server_that_hangs_may_end_it) {
     struct server *s = server_start();
     server_pause(s);
     struct program *p = program_start("list", "-p", program_port(s), "--timeout", "10m");
-    WAIT_UNTIL(notices_signals(p));
+    WAIT_UNTIL(program_catches(p, SIGINT));
     program_signal(p, SIGINT);
     CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
     server_resume(s);
@@ -491,6 +485,47 @@ TEST(what_speaks_another_protocol_gets_a_sentence) {
         test_case("garbage %zu", i);
         check_survives(garbage[i], strlen(garbage[i]));
     }
+}
+
+/* What it says of itself, and then to each SCAN that there is more. */
+static const char *endless_walk(void) {
+    static const char more[] = "*2\r\n$1\r\n7\r\n*0\r\n";
+    size_t steps = 1 << 18, each = strlen(more);
+    const char *info = "$18\r\nbf_version:1.0.0\r\n\r\n";
+    char *all = calloc(1, 1000 + steps * each), *to = all;
+    test_defer(free, all);
+    for (int i = 0; i < 5; i++)
+        to = stpcpy(to, info);
+    to = stpcpy(to, "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+    for (size_t i = 0; i < steps; i++)
+        to = stpcpy(to, more);
+    return all;
+}
+
+TEST(a_walk_through_the_keys_ends_whatever_the_server_says) {
+    const char *says = endless_walk();
+    struct outcome got = program_run("list", "-p", stand_in(says, strlen(says)));
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(strstr(got.err, "refuses SCAN: it doesn't end"));
+}
+
+/* The first look of a watch shows what it has found so far. */
+TEST(who_looks_again_and_again_does_not_wait_for_a_whole_walk) {
+    const char *says = endless_walk();
+    struct outcome got =
+        program_run("watch", "--count", "1", "-p", stand_in(says, strlen(says)));
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(got.out, "keys that were not looked at yet"));
+}
+
+/* There is one filter to be found, and a walk that ends with it: one SCAN. */
+TEST(a_name_that_is_known_to_be_missing_costs_no_walk) {
+    struct server *s = server_start();
+    make_ready(client(s), "k");
+    struct outcome got = program_run("watch", "nothing", "--count", "60", "--interval",
+                                     "100ms", "-p", program_port(s));
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(info_text(client(s), "commandstats", "cmdstat_scan"), "calls=1,"));
 }
 
 TEST(a_reply_without_end_is_not_waited_for) {

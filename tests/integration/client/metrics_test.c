@@ -371,6 +371,17 @@ TEST(a_server_that_hangs_is_down_and_holds_up_nobody) {
     end(at);
 }
 
+TEST(who_ends_a_scrape_is_not_told_that_the_server_is_away) {
+    struct server *s = server_start();
+    server_pause(s);
+    struct program *p =
+        program_start("metrics", "--once", "-p", program_port(s), "--timeout", "3s");
+    WAIT_UNTIL(program_catches(p, SIGINT));
+    program_signal(p, SIGINT);
+    CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
+    server_resume(s);
+}
+
 TEST(a_port_that_is_taken_gets_a_sentence) {
     struct service at = serve(server_shared());
     struct outcome got =

@@ -74,6 +74,12 @@ static void drain(struct program *p) {
     close(out);
 }
 
+bool program_catches(const struct program *p, int number) {
+    const char *caught =
+        strstr(file_read(text_of("/proc/%d/status", p->pid)).bytes, "SigCgt:");
+    return caught && strtoull(caught + 7, NULL, 16) >> (number - 1) & 1;
+}
+
 bool program_is_running(struct program *p) {
     if (p->pid && waitpid(p->pid, &p->status, WNOHANG) == p->pid) {
         workspace_release(p->pid);

@@ -57,6 +57,9 @@ void program_end_input(struct program *p);
 void program_signal(struct program *p, int number);
 bool program_is_running(struct program *p);
 
+/* Whether it has said to the system that it wants to know of that signal. */
+bool program_catches(const struct program *p, int number);
+
 /* Until it has ended by itself, for two minutes; returns outcome's code. */
 int program_wait(struct program *p);
 
