@@ -18,7 +18,7 @@
 /* What was seen is shown for that long after the look. */
 #define FRESH_MS 500
 
-#define METRICS_PORT 9651 /* port 0: any that is free */
+#define METRICS_PORT 9651
 
 static const char *page(void *context, const char *path, FILE *out) {
     struct survey *v = context;
@@ -39,6 +39,7 @@ static bool serve(struct survey *v, struct failure *f) {
     struct address at;
     char text[ADDRESS_TEXT];
     size_t length = strlen(listen);
+    /* Port 0: any that is free. */
     bool any = length > 2 && strcmp(listen + length - 2, ":0") == 0;
     if (!server_parse(listen, any ? length - 2 : length, any ? 0 : METRICS_PORT, &at))
         return fail(f, EXIT_USAGE, "--listen wants ADDRESS:PORT, not '%s'", listen);
