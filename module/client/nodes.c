@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "server_auth.h"
 
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
@@ -89,7 +90,7 @@ static struct node *take_node(struct nodes *nodes, const redisReply *r,
     const char *host = host_of(r);
     if (!host) return NULL;
     if (*host) snprintf(at.host, sizeof(at.host), "%s", host);
-    at.port = (int)r->element[1]->integer;
+    if (!server_take_port(r->element[1]->integer, &at.port)) return NULL;
     return nodes_at(nodes, &at);
 }
 
@@ -225,8 +226,7 @@ static bool take_address(const char *text, const struct node *from, struct addre
     *to = from->at;
     if (length >= sizeof(to->host) || (length == 1 && at[1] == '?')) return false;
     if (length) snprintf(to->host, sizeof(to->host), "%.*s", (int)length, at + 1);
-    to->port = atoi(colon + 1);
-    return to->port > 0;
+    return server_parse_port(colon + 1, strlen(colon + 1), &to->port);
 }
 
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,

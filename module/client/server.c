@@ -124,7 +124,8 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
                  r->element[0]->str && r->element[1]->str;
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
-        out->port = atoi(r->element[1]->str);
+        known = server_parse_port(r->element[1]->str, r->element[1]->len, &out->port);
+        if (!known) fail(f, EXIT_SERVER, "the sentinel at %s names no port", text);
     } else if (!r) {
         fail(f, EXIT_SERVER, "the sentinel at %s doesn't answer: %s", text, c->errstr);
     } else if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "unknown command")) {

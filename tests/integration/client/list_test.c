@@ -578,6 +578,22 @@ static const char *lie(void) {
                    bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
 }
 
+/* Port 0 would be a unix socket, and the name its path. */
+TEST(no_reply_leads_to_a_unix_socket) {
+    struct server *s = server_start(.config = "unixsocket here.sock");
+    const char *path = server_file(s, "here.sock"), *named = bulk(path);
+    const char *master = text_of("*2\r\n%s%s", named, bulk("0"));
+    struct outcome got = program_run(
+        "list", "--sentinel", text_of("127.0.0.1:%s", stand_in(master, strlen(master))));
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "names no port"));
+
+    const char *slots = text_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n%s:0\r\n", named);
+    got = program_run("list", "-c", "-p", stand_in(slots, strlen(slots)));
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "the cluster has no slots"));
+}
+
 TEST(a_server_that_lies_is_not_obeyed) {
     const char *lies = lie(), *port = stand_in(lies, strlen(lies));
     struct outcome got = program_run("list", "-p", port, "--timeout", "2s");

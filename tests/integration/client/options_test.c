@@ -132,3 +132,20 @@ TEST(a_mistake_asks_no_server) {
     CHECK_INT(program_run("list", "-p", program_port(s), "--help").code, 0);
     CHECK_INT(info_int(c, "stats", "total_connections_received"), before);
 }
+
+TEST(output_that_is_lost_is_a_failure) {
+    static const char *const commands[] = {"--help",      "--version", "plan 1M",
+                                           "plan --help", "parts 4",   "help --man"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        test_case("%s", commands[i]);
+        int status =
+            system(text_of("${PROGRAM:-./bulwark} %s >/dev/full 2>/dev/null", commands[i]));
+        CHECK_INT(WEXITSTATUS(status), 1);
+    }
+}
+
+TEST(an_empty_list_of_sentinels_is_refused) {
+    struct outcome got = program_run("list", "--sentinel", "");
+    CHECK_INT(got.code, 2);
+    CHECK(strstr(got.err, "--sentinel wants HOST:PORT"));
+}

@@ -111,6 +111,12 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          BYTES("\x1b[1m\n"),
          EXIT_ITEMS,
          "row 1: \"\\x1b[1m\" has a control character*"},
+        {"an escape of one byte",
+         {NULL},
+         BYTES("\x9b"
+               "2J\x01\n"),
+         EXIT_ITEMS,
+         "row 1: \"\\x9b2J\\x01\" has a control character*"},
         {"a DEL behind eight bytes",
          {NULL},
          BYTES("12345678\x7f\n"),
