@@ -26,6 +26,7 @@
 #include "rebuild.h"
 #include "run.h"
 #include "source.h"
+#include "split_check.h"
 
 /* A server that loses a rebuild more often than this has another trouble. */
 #define PASSES_MAX 5
@@ -98,6 +99,8 @@ static bool look(struct fill *fill, struct failure *f) {
     part_make(&fill->parts, fill->filter, (uint32_t)fill->s->parts);
     for (uint32_t i = 0; i < fill->parts.n; i++)
         if (!rebuild_look(fill->nodes, &fill->parts.part[i], fill->s, f)) return false;
+    if (fill->s->parts && !split_check(fill->nodes, fill->filter, fill->parts.n, f))
+        return false;
     fill->loader = loader_new(fill->nodes, &fill->parts);
     fill->made =
         fail_alloc(ITEM_BYTES_MAX + fill->item.before_length + fill->item.after_length);
