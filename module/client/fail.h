@@ -31,7 +31,7 @@ struct failure {
     char text[1024];
 };
 
-/* Fills it, and returns false. */
+/* Fills it, and returns false. A period at its end goes: what is quoted may have one. */
 bool fail(struct failure *f, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

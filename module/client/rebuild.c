@@ -58,9 +58,7 @@ bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
         return fail(f, EXIT_REFUSED,
                     "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
                     step, p->key, error);
-    if (begins(error, "NOAUTH"))
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (!server_admits(error, f)) return false;
     if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
         return fail(
             f, EXIT_REFUSED,

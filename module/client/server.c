@@ -64,6 +64,15 @@ static bool start_tls(const struct settings *s, const struct address *at, redisC
     return fail(f, EXIT_SERVER, "no TLS with this server: %s", c->errstr);
 }
 
+bool server_admits(const char *error, struct failure *f) {
+    if (strncmp(error, "NOAUTH", 6) == 0)
+        return fail(f, EXIT_REFUSED,
+                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (strncmp(error, "WRONGPASS", 9) == 0)
+        return fail(f, EXIT_REFUSED, "AUTH is refused: %s", error);
+    return true;
+}
+
 /* Sends it and wants OK. */
 static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
     redisReply *reply = redisCommandArgv(c, n, words, NULL);

@@ -76,10 +76,10 @@ struct walk {
 
 static bool refused(struct walk *w, const char *words) {
     if (w->v->trouble.code != EXIT_DONE) return false;
-    return fail(
-        &w->v->trouble, EXIT_REFUSED,
-        "the server at %s refuses SCAN: %.200s. Name the filters: bulwark list users",
-        w->n->name, words);
+    return fail(&w->v->trouble, EXIT_REFUSED,
+                "the server at %s refuses SCAN: name the filters, as in bulwark list users "
+                "(%.200s)",
+                w->n->name, words);
 }
 
 static bool take_step(struct walk *w, const redisReply *r) {
@@ -153,7 +153,7 @@ static bool is_there(struct survey *v, struct survey_node *n, const char *name) 
     bool missing = refuses && strstr(r->str, "not found");
     if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)
         fail(&f, EXIT_SERVER, "the server at %s says: %s", n->name, r->str);
-    if (f.code != EXIT_DONE) survey_away(v, n, f.text);
+    if (f.code != EXIT_DONE) survey_away(v, n, &f);
     freeReplyObject(r);
     return !missing;
 }

@@ -77,6 +77,7 @@ static void take_line(struct survey_node *n, const char *line, size_t length) {
 }
 
 static void take_info(struct survey_node *n, const redisReply *r) {
+    n->tells = true;
     for (const char *line = r->str; line && *line;) {
         size_t length = strcspn(line, "\r\n");
         take_line(n, line, length);
@@ -98,7 +99,7 @@ static void forget(struct survey_node *n) {
     free(n->numbers);
     n->numbers = NULL;
     n->nnumbers = 0;
-    n->loading = false;
+    n->loading = n->tells = false;
     n->memory = n->memory_limit = 0;
     n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
         '\0';
@@ -117,7 +118,15 @@ static void settle(struct survey *v, struct survey_node *n) {
 static void be_away(struct survey *v, struct survey_node *n, const char *does) {
     struct failure f;
     fail(&f, EXIT_SERVER, "the server at %s is %s", n->name, does);
-    survey_away(v, n, f.text);
+    survey_away(v, n, &f);
+}
+
+/* Other errors than these are of this user's rights. */
+static void take_error(struct survey *v, struct survey_node *n, const char *error) {
+    struct failure f;
+    if (strncmp(error, "BUSY ", 5) == 0) be_away(v, n, "busy with a script");
+    if (!server_admits(error, &f)) survey_away(v, n, &f);
+    n->loading |= strncmp(error, "LOADING ", 8) == 0;
 }
 
 /* False: the connection has failed. */
@@ -126,11 +135,8 @@ static bool read_answers(struct survey *v, struct survey_node *n) {
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r = reply_take(n->node->c, until);
         if (!r) return false;
-        /* Other errors are of this user's rights. */
-        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "BUSY ", 5) == 0)
-            be_away(v, n, "busy with a script");
-        else if (r->type == REDIS_REPLY_ERROR)
-            n->loading |= strncmp(r->str, "LOADING ", 8) == 0;
+        if (r->type == REDIS_REPLY_ERROR)
+            take_error(v, n, r->str);
         else if (r->type == REDIS_REPLY_ARRAY)
             take_time(n, r);
         else
@@ -150,7 +156,7 @@ bool survey_ask_node(struct survey *v, struct survey_node *n) {
         bool kept = n->node->c && n->node->c == n->kept;
         forget(n);
         n->up = nodes_connect(v->nodes, n->node, &f);
-        if (!n->up) return survey_away(v, n, f.text);
+        if (!n->up) return survey_away(v, n, &f);
         for (size_t i = 0; i < QUESTIONS; i++)
             redisAppendCommand(n->node->c, questions[i]);
         if (read_answers(v, n)) break;

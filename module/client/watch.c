@@ -101,6 +101,13 @@ static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
     table_print(t, out, width);
 }
 
+/* Of a node that is away, the warnings tell. */
+static bool is_told(const struct survey *v) {
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (!v->node[i].up) return true;
+    return v->trouble.code != EXIT_REFUSED;
+}
+
 static void draw(struct memory *m, const struct survey *v, FILE *out, size_t width) {
     struct rates sum = sum_of_nodes(m, v);
     char clock[16];
@@ -114,7 +121,7 @@ static void draw(struct memory *m, const struct survey *v, FILE *out, size_t wid
     draw_filters(m, v, out, width);
     putc('\n', out);
     show_warnings(v, out, width);
-    if (v->trouble.code == EXIT_REFUSED) text_wrap(out, v->trouble.text, width);
+    if (!is_told(v)) text_wrap(out, v->trouble.text, width);
 }
 
 /* ---- the screen ---- */

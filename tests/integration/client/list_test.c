@@ -405,7 +405,7 @@ TEST(without_the_right_to_scan_filters_are_named) {
     struct server *s = with_user("-scan");
     struct outcome got = list(s, "--user", "eve", "--pass", "any");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(strstr(got.err, "refuses SCAN") && strstr(got.err, "Name the filters"));
+    CHECK(strstr(got.err, "refuses SCAN") && strstr(got.err, "name the filters"));
 
     got = list(s, "--user", "eve", "--pass", "any", "--json", "k");
     CHECK_INT(got.code, EXIT_DONE);
@@ -430,8 +430,20 @@ TEST(four_rights_are_enough) {
 
 TEST(a_wrong_password_gets_a_sentence) {
     struct outcome got = list(server_shared(), "--user", "nobody", "--pass", "wrong");
-    CHECK_INT(got.code, EXIT_SERVER);
-    CHECK(strstr(got.err, "AUTH is refused"));
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: AUTH is refused: WRONGPASS *disabled\n"));
+
+    struct server *s = server_start();
+    expect(client(s), "OK", "CONFIG", "SET", "requirepass", "secret");
+    got = list(s, NULL);
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: the server wants a password: --pass-file*"));
+}
+
+TEST(a_right_that_is_missing_is_named) {
+    struct outcome got = list(with_user("-bf.info"), "--user", "eve", "--pass", "any", "k");
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: the ACL user needs bf.info for the key k (NO*"));
 }
 
 /* -------------------------------------------------------------------------

@@ -152,6 +152,33 @@ TEST(a_named_filter_that_is_missing_is_a_metric) {
     CHECK_NEAR(sample(got.out, "bulwark_scrape_complete", ""), 0, 0);
 }
 
+/* What refuses INFO may have lost its module, for all that is known. */
+TEST(a_server_that_refuses_to_tell_is_not_up) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    expect(c, "OK", "CONFIG", "SET", "requirepass", "secret");
+    expect(c, "OK", "ACL", "SETUSER", "eve", "on", ">pw", "~*", "+@all", "-info");
+    static const struct {
+        const char *user, *pass, *why;
+        int code;
+    } all[] = {{NULL, NULL, "\n# the server wants a password: ", EXIT_REFUSED},
+               {"default", "wrong", "\n# AUTH is refused: WRONGPASS ", EXIT_REFUSED},
+               {"eve", "pw", " refuses INFO: the ACL user needs info\n", EXIT_DONE}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        test_case("%s", all[i].user ? all[i].user : "nobody");
+        struct outcome got =
+            all[i].user ? once(s, "--user", all[i].user, "--pass", all[i].pass) : once(s);
+        CHECK_INT(got.code, all[i].code);
+        CHECK_NEAR(sample(got.out, "bulwark_up", ""), 0, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_info", ""), -1, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_trust_warnings", ""), -1, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_scrape_complete", ""), 0, 0);
+        CHECK(strstr(got.out, all[i].why));
+        CHECK_STR(promtool("check metrics", got.out), "");
+    }
+}
+
 /* -------------------------------------------------------------------------
  * HTTP
  * ---------------------------------------------------------------------- */
