@@ -15,6 +15,7 @@
  *
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake
+ *     fewer.[ch]       whether the source has lost some
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
  *     progress.[ch]    how far it is
