@@ -137,7 +137,7 @@ const struct option options[] = {
     {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
      "ends after so many looks"},
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
-     "where it listens"},
+     "where it listens; a number alone is a port of 127.0.0.1"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,
      NULL, "prints JSON, an object on each line"},

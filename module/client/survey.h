@@ -51,6 +51,7 @@ struct survey_node {
     bool up, loading;
     char why[512]; /* it is not up */
     bool tells;    /* INFO; a user may lack the right to ask */
+    bool in_cluster;
     char product[16], version[32], bulwark[32], role[16];
     uint64_t memory, memory_limit; /* bytes; a limit of 0 is none */
     char trust_warnings[160];

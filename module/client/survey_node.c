@@ -11,9 +11,9 @@
 #include "survey.h"
 #include "text.h"
 
-static const char *const questions[] = {"INFO server",      "INFO memory",
-                                        "INFO persistence", "INFO replication",
-                                        "INFO bf",          "TIME"};
+static const char *const questions[] = {
+    "INFO server",  "INFO memory", "INFO persistence", "INFO replication", "INFO bf",
+    "INFO cluster", "TIME"};
 /* A module has some fifty. */
 #define NUMBERS_MAX 256
 
@@ -73,6 +73,8 @@ static void take_line(struct survey_node *n, const char *line, size_t length) {
         n->memory_limit = strtoull(number, NULL, 10);
     if (take(line, length, "loading", number, sizeof(number)))
         n->loading = strcmp(number, "0") != 0;
+    if (take(line, length, "cluster_enabled", number, sizeof(number)))
+        n->in_cluster = strcmp(number, "0") != 0;
     take_number(n, line, length);
 }
 
@@ -99,7 +101,7 @@ static void forget(struct survey_node *n) {
     free(n->numbers);
     n->numbers = NULL;
     n->nnumbers = 0;
-    n->loading = n->tells = false;
+    n->loading = n->tells = n->in_cluster = false;
     n->memory = n->memory_limit = 0;
     n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
         '\0';

@@ -94,6 +94,7 @@ static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
                          size_t width) {
     struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ABSENT/S", "MAYBE/S",
                                 "UNKNOWN/S", "ADDS/S", "FULL", "ERROR");
+    table_spare(t, "765");
     for (size_t i = 0; i < v->nfilters; i++) {
         struct rates r = rates_of_filter(m, v, &v->filter[i]);
         add_filter(t, &v->filter[i], &r);

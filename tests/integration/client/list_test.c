@@ -70,7 +70,10 @@ TEST(list_tells_each_state_and_why_nothing_is_absent) {
         CHECK_STR(causes_of(f), all[i].causes);
         CHECK_STR(json_text(f, "kind"), all[i].kind);
     }
-    CHECK(warns(got.out, "is loading, and nobody is at work"));
+    CHECK(warns(got.out, "is loading, and nobody is at work on it: fill it (bulwark fill "
+                         "loading)\""));
+    CHECK(warns(got.out, "has items, but nobody has vouched for it, so nothing is absent: "
+                         "fill it (bulwark fill plain)\""));
     CHECK(warns(got.out, "is partial"));
 }
 
@@ -84,7 +87,8 @@ TEST(list_tells_of_doubt_after_a_restart) {
     const struct json *k = line_of(got.out, "filter", "k");
     CHECK_STR(json_text(k, "state"), "ready");
     CHECK_STR(causes_of(k), "restart");
-    CHECK(warns(got.out, "is ready but says unknown since a restart: rebuild it"));
+    CHECK(warns(got.out, "is ready but says unknown since a restart: rebuild it "
+                         "(bulwark fill k)\""));
     CHECK(strstr(list(s, NULL).out, "ready (restart)"));
 }
 
@@ -464,6 +468,28 @@ TEST(on_a_terminal_nothing_is_wider) {
     CHECK(strstr(out, "larger capacity.\r\n")); /* The sentence is whole. */
 }
 
+/* A number that is cut is another number: where there is no room for a column, it goes. */
+TEST(on_a_narrow_terminal_no_number_is_cut) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "a-name-of-some-length", "0.001", "1000000", "LOADING");
+    add_numbers(c, "a-name-of-some-length", 0, 1234);
+    expect(c, "OK", "BF.READY", "a-name-of-some-length");
+    for (int columns = 60; columns <= 80; columns++) {
+        test_case("%d columns", columns);
+        struct program *p =
+            program_start_on_narrow_terminal(columns, "list", "-p", program_port(s));
+        CHECK_INT(program_wait(p), EXIT_DONE);
+        const char *out = program_output(p);
+        check_plain(out, (size_t)columns);
+        CHECK(text_matches(out, "SERVER * ROLE\r\n*"));
+        CHECK(text_matches(out, "* master\r\n*"));
+        CHECK(text_matches(out, "* 1.23 k *"));
+        CHECK(strstr(out, "FULL") && strstr(out, "0.1%"));
+        CHECK(!strstr(out, " SIZE\r\n\r\n") || strstr(out, "1.91 MiB\r\n"));
+    }
+}
+
 /* -------------------------------------------------------------------------
  * What is no server
  * ---------------------------------------------------------------------- */
@@ -551,8 +577,8 @@ static const char *lie(void) {
                                  ":" MOST, "Received", ":" MOST);
     const char *part = text_of("*6\r\n%s%s%s%s%s:1\r\n", bulk("State"), bulk("loading"),
                                bulk("Rebuild"), rebuild, bulk("Doubt"));
-    return text_of("%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, time,
-                   bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
+    return text_of("%s%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, info,
+                   time, bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
 }
 
 TEST(a_server_that_lies_is_not_obeyed) {

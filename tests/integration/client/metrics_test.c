@@ -138,6 +138,7 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
         test_case("%s %s", all[i].name, all[i].labels);
         CHECK_NEAR(sample(got.out, all[i].name, all[i].labels), all[i].value, 1e-9);
     }
+    CHECK(!strstr(got.out, "e+")); /* Times are whole. */
     double lease = sample(got.out, "bulwark_filter_lease_seconds", "filter=\"leased\"");
     CHECK(lease > 50 && lease <= 100);
 }
@@ -261,6 +262,13 @@ TEST(metrics_are_served_as_prometheus_wants_them) {
     CHECK(text_matches(ask(at, "GET /metrics?a=b HTTP/1.0\n\n"), ANSWERED));
     CHECK(text_matches(ask(at, "GET / HTTP/1.1\r\n\r\n"), ANSWERED "/metrics*"));
     end(at);
+}
+
+TEST(a_number_alone_is_the_port_to_listen_at) {
+    struct program *p = program_start("metrics", "-p", "1", "-l", "0");
+    WAIT_UNTIL(text_matches(program_errors(p), "*http://127.0.0.1:*/metrics\n"));
+    program_signal(p, SIGTERM);
+    CHECK_INT(program_wait(p), EXIT_DONE);
 }
 
 TEST(other_requests_are_refused) {
