@@ -10,13 +10,14 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split.[ch]       a filter as many keys: parts, tags, slots
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split already
  *     reply.[ch]       a reply within a time: for surveys
  *
  *     source*.[ch]     where items come from: lines, CSV, a database
  *     postgres*.[ch]   that database (postgres_missing.c without libpq)
  *     copy_text.[ch]   the values in what its COPY sends
  *     item.[ch]        what is an item, and what is a mistake
+ *     fewer.[ch]       whether the source has lost some
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
  *     part.[ch]        a key of the filter that is filled, and how far it is
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost

@@ -13,8 +13,9 @@
 /* Sends what was appended. False: the connection has failed. */
 bool reply_send(redisContext *c);
 
-/* The same, if it wasn't done, and takes a reply. NULL: the connection has failed, as c->err tells; if the time,
- * on interrupt_clock(), or a signal has come, as after a time-out. */
+/* The same, if it wasn't done, and takes a reply. NULL: the connection has failed, as
+ * c->err tells; if the time, on interrupt_clock(), or a signal has come, as after a
+ * time-out. */
 redisReply *reply_take(redisContext *c, int64_t until);
 
 #endif
