@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
 #include "server_auth.h"
 
 /* Between two tries: short enough that a fail-over isn't felt twice. */
@@ -21,6 +22,7 @@ struct node *nodes_at(struct nodes *nodes, const struct address *at) {
         struct node *node = nodes->node[i];
         if (node->at.port == at->port && strcmp(node->at.host, at->host) == 0) return node;
     }
+    if (nodes->n == NODES_MAX) return NULL;
     nodes->node = fail_grow(nodes->node, (nodes->n + 1) * sizeof(struct node *));
     struct node *made = fail_alloc(sizeof(*made));
     made->at = *at;
@@ -110,17 +112,13 @@ static bool take_slots(struct nodes *nodes, const redisReply *r, const struct no
     return master != NULL;
 }
 
-static bool begins(const char *text, const char *word) {
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 static bool refuse_map(const char *error, const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
     if (strstr(error, "cluster support disabled"))
         return fail(f, EXIT_REFUSED,
                     "the server at %s is no node of a cluster: leave -c out",
                     server_show(&from->at, text));
-    if (begins(error, "NOPERM"))
+    if (reply_begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
                     "the ACL user needs cluster|slots (Redis 6: cluster) and asking (%s)",
                     error);
@@ -139,6 +137,9 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
         good = take_slots(nodes, r->element[i], from);
     if (good) return true;
     memcpy(nodes->owner, known, sizeof(known));
+    if (nodes->n == NODES_MAX)
+        return fail(f, EXIT_REFUSED, "more than %d nodes were named: is this a cluster?",
+                    NODES_MAX);
     return fail(f, EXIT_SERVER, "the cluster has no slots: is it complete?");
 }
 
@@ -174,6 +175,9 @@ static bool refresh_single(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (!server_find(nodes->settings, &at, f)) return false;
     struct node *node = nodes_at(nodes, &at);
+    if (!node)
+        return fail(f, EXIT_REFUSED, "the sentinels have named more than %d masters",
+                    NODES_MAX);
     for (size_t slot = 0; slot < SPLIT_SLOTS; slot++)
         nodes->owner[slot] = node;
     return nodes_connect(nodes, node, f);
@@ -232,12 +236,12 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
     static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
                                         "MASTERDOWN ", "READONLY ",    "BUSY ",
                                         "MOVED ",      "ASK "};
-    if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
-    if (begins(error->str, "ASK ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "ASK ") && take_address(error->str, from, to))
         return REDIRECT_ASK;
     for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-        if (begins(error->str, later[i])) return REDIRECT_LATER;
+        if (reply_begins(error->str, later[i])) return REDIRECT_LATER;
     return REDIRECT_NONE;
 }
 
@@ -289,12 +293,12 @@ bool nodes_fail_redirected(const struct node *from, struct failure *f) {
 static bool note_later(const struct node *node, const struct question *q, const char *error,
                        struct failure *f) {
     char text[ADDRESS_TEXT];
-    if (begins(error, "CLUSTERDOWN"))
+    if (reply_begins(error, "CLUSTERDOWN"))
         return fail(
             f, EXIT_SERVER,
             "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
             q->key ? q->key : "the filter", error);
-    if (begins(error, "READONLY"))
+    if (reply_begins(error, "READONLY"))
         return fail(f, EXIT_SERVER, "the server at %s is a replica: name its master",
                     server_show(&node->at, text));
     return fail(f, EXIT_SERVER, "the server at %s says: %s", server_show(&node->at, text),

@@ -4,7 +4,6 @@
  * One statement at a time goes by the extended protocol, which takes no second one: what an
  * operator's text may do is what a single statement in a read-only transaction can. */
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +11,6 @@
 #include "interrupt.h"
 #include "postgres.h"
 #include "progress.h"
-
-char *postgres_text(const char *format, ...) {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) return fail_alloc(1);
-    va_end(arguments);
-    return text;
-}
 
 /* ---- failures ---- */
 
@@ -232,7 +222,7 @@ static bool tell(struct postgres *p, const char *sql, struct failure *f) {
 
 bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f) {
     bool has_limit = PQserverVersion(p->connection) >= 170000;
-    char *sql = postgres_text(
+    char *sql = fail_text(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off;"
         "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = "
         "0;"

@@ -193,6 +193,7 @@ static bool any_is_due(const struct survey *v) {
     return v->moved || v->unserved;
 }
 
+/* For all we know: a user may lack the right to INFO. */
 static bool is_ours(const struct survey_node *n) {
     return n->up && (n->bulwark[0] || !n->version[0]);
 }

@@ -133,9 +133,9 @@ static void be_away(struct survey *v, struct survey_node *n, const char *does) {
 /* Other errors than these are of this user's rights. */
 static void take_error(struct survey *v, struct survey_node *n, const char *error) {
     struct failure f;
-    if (strncmp(error, "BUSY ", 5) == 0) be_away(v, n, "busy with a script");
+    if (reply_begins(error, "BUSY ")) be_away(v, n, "busy with a script");
     if (!server_admits(error, &f)) survey_away(v, n, &f);
-    n->loading |= strncmp(error, "LOADING ", 8) == 0;
+    n->loading |= reply_begins(error, "LOADING ");
 }
 
 /* False: the connection has failed. */
@@ -168,7 +168,7 @@ static void begin(struct survey *v, struct survey_node *n, int64_t ms) {
     }
     for (size_t i = 0; i < QUESTIONS; i++)
         redisAppendCommand(n->node->c, questions[i]);
-    reply_send(n->node->c);
+    reply_send(n->node->c, interrupt_clock() + ms);
 }
 
 /* What the server has closed since the last look, since it was idle or restarted, is opened
