@@ -76,7 +76,7 @@ static bool choose_capacity(struct fill *fill, struct failure *f) {
     const struct source *source = fill->source;
     fill->capacity = fill->s->capacity ? fill->s->capacity : with_room(source->count);
     if (fill->s->capacity || source->count || source->repeats) return true;
-    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity",
+    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: give --capacity",
                 source->name);
 }
 
@@ -93,7 +93,7 @@ static bool look(struct fill *fill, struct failure *f) {
         !fill->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             fill->source->name);
     fill->nodes = nodes_open(fill->s, f);
     if (!fill->nodes) return false;
@@ -242,7 +242,7 @@ static bool judge(struct fill *fill, struct failure *f) {
     if (fill->read == 0 && !fill->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             fill->source->name);
     return fewer_allowed(&fill->parts, fill->read, fill->source->name, fill->s, f);
 }

@@ -163,8 +163,7 @@ static void write_states(const struct survey *v, FILE *out) {
 
 static void write_causes(const struct survey *v, FILE *out) {
     static const char name[] = "bulwark_filter_unknown_by";
-    head(out, name, METRIC_GAUGE,
-         "1 for the cause for which nothing is absent at this moment.");
+    head(out, name, METRIC_GAUGE, "1 for each cause why it answers unknown now.");
     for (size_t i = 0; i < v->nfilters; i++)
         write_names(&v->filter[i], name, "cause", survey_cause_names, SURVEY_CAUSES,
                     v->filter[i].unknown_by, out);

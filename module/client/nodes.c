@@ -285,7 +285,7 @@ static void move(struct nodes *nodes, const struct question *q, const struct add
 
 bool nodes_fail_redirected(const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
-    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: say -c",
+    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: give -c",
                 server_show(&from->at, text));
 }
 

@@ -178,7 +178,8 @@ bool options_read(const struct subcommand *command, int argc, char **argv,
             return false;
     }
     if (out->noperands < command->least)
-        return fail(f, EXIT_USAGE, "something is missing: bulwark %s %s", command->name,
+        return fail(f, EXIT_USAGE, "%.*s is missing: bulwark %s %s",
+                    (int)strcspn(command->operands, " "), command->operands, command->name,
                     command->operands);
     return true;
 }

@@ -102,7 +102,7 @@ static bool fits(struct postgres *p, struct failure *f) {
              "this PostgreSQL is a standby: rows that the primary has committed "
              "may not have arrived, and the filter would deny them. Read from the primary, "
              "or "
-             "say --standby");
+             "give --standby");
     bool fits = standby && !refused;
     free(standby);
     return fits;

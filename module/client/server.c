@@ -40,14 +40,19 @@ bool server_admits(const char *error, struct failure *f) {
         return fail(f, EXIT_REFUSED,
                     "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
     if (strncmp(error, "WRONGPASS", 9) == 0)
-        return fail(f, EXIT_REFUSED, "AUTH is refused: %s", error);
+        return fail(f, EXIT_REFUSED,
+                    "AUTH is refused: look at --user and the password (%s)", error);
     return true;
 }
 
 /* Sends it and wants OK. */
 static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
     redisReply *reply = redisCommandArgv(c, n, words, NULL);
-    if (!reply) return fail(f, EXIT_SERVER, "the connection broke: %s", c->errstr);
+    if (!reply)
+        return fail(f, EXIT_SERVER,
+                    "the server hung up before it answered %s (%s): is "
+                    "something between it and us?",
+                    words[0], c->errstr);
     bool refused = reply->type == REDIS_REPLY_ERROR;
     if (refused) fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], reply->str);
     freeReplyObject(reply);

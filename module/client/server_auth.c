@@ -177,11 +177,14 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     login = (struct login){.user = s->user, .database = s->database, .tls = s->tls};
     const char *host = s->socket ? s->socket : s->host;
     if (strlen(host) >= sizeof(login.at.host))
-        return fail(f, EXIT_USAGE, "--host is too long");
+        return fail(f, EXIT_USAGE, "%s is too long", s->socket ? "--socket" : "--host");
     strcpy(login.at.host, host);
     login.at.port = s->socket ? 0 : (int)s->port;
     if (s->uri && !take_uri(s->uri))
-        return fail(f, EXIT_USAGE, "--uri wants redis://user:password@host:port/database");
+        return fail(
+            f, EXIT_USAGE,
+            "--uri wants redis://user:password@host:port/database, rediss:// for TLS, or "
+            "unix:///path");
     login.tls = login.tls || s->cacert || s->cert || s->key || s->sni || s->insecure;
     if (login.tls && login.at.port == 0)
         return fail(f, EXIT_USAGE, "a unix socket has no TLS: leave its options out");

@@ -135,7 +135,8 @@ static void warn_of_doubt(const struct teller *t) {
             say(t, "is ready but says unknown since %s: rebuild it%s", events[i].event,
                 command);
     if (is_unknown_by(t->f, SURVEY_BY_LEASE))
-        say(t, "is ready but says unknown since its lease has ended: look after the feed");
+        say(t, "is ready but says unknown since its lease has ended: see whether the feed "
+               "runs");
 }
 
 static void warn_of_state(const struct teller *t) {

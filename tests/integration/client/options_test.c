@@ -34,7 +34,7 @@ TEST(a_mistake_on_the_command_line_is_a_sentence) {
             "--timeout", "soon");
     MISTAKE("--error wants an error rate between 0 and 1, such as 0.001, not '1'", "fill",
             "f", "--error", "1");
-    MISTAKE("something is missing: bulwark fill FILTER", "fill");
+    MISTAKE("FILTER is missing: bulwark fill FILTER", "fill");
     MISTAKE("'c' is one word too many: bulwark plan CAPACITY [ERROR]", "plan", "1", "0.1",
             "c");
     MISTAKE("items are shown as text or json, not as python", "parts", "3", "x", "--format",

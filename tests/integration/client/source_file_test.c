@@ -265,7 +265,7 @@ TEST(a_fifo_is_read_until_nobody_writes_any_more) {
     redisContext *c = client(s);
     const char *path = text_of("%s.fifo", bytes_file("", 0));
     CHECK(mkfifo(path, 0600) == 0);
-    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: say --capacity*",
+    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: give --capacity*",
                     "--from", "/dev/null");
     struct program *p = fill_start(s, "--from", path, "--capacity", "1000", "--csv", "1");
     int first = open(path, O_WRONLY | O_CLOEXEC), second = open(path, O_WRONLY | O_CLOEXEC);
