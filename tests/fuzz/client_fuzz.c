@@ -110,6 +110,5 @@ void fuzz_seeds(fuzz_emit *emit) {
                   "$5\r\nDoubt\r\n*1\r\n$7\r\nrestart\r\n"},
     };
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
-        emit(seeds[i].name, (const uint8_t *)seeds[i].text,
-             1 + strlen(seeds[i].text + 1));
+        emit(seeds[i].name, (const uint8_t *)seeds[i].text, 1 + strlen(seeds[i].text + 1));
 }
