@@ -20,7 +20,7 @@
         "the server or a filter's state forbids it, or output can't be written")           \
     row(EXIT_USAGE, 2, "the command line is wrong; no server was asked")                   \
     row(EXIT_SERVER, 3, "no server can be reached, or it was away for too long")           \
-    row(EXIT_SOURCE, 4, "the source of items can't be read, or has none")                  \
+    row(EXIT_SOURCE, 4, "the source of items can't be read, or has none or too few")       \
     row(EXIT_ITEMS, 5, "some items are bad, or one that must be there is missing")         \
     row(EXIT_BUSY, 6, "another loader is at work on the filter")                           \
     row(EXIT_INTERRUPTED, 7,                                                               \

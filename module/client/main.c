@@ -10,7 +10,7 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split by now
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is one
  *     reply.[ch]       a reply within a time: for surveys
  *
  *     source*.[ch]     where items come from: lines, CSV, a database

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply.h - the next reply of a connection, and no longer than until a time; what is in one.
+/* reply.h - the next reply of a connection, within a time; what is in one.
  *
  * hiredis' own time-out begins anew with each byte, and it doesn't notice Ctrl-C: a server
  * that sends a byte now and then would be waited for without end. */
