@@ -10,7 +10,7 @@
  *
  *     server.[ch]      one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split already
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split already
  *     reply.[ch]       a reply within a time
  *
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)

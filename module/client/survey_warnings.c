@@ -117,8 +117,8 @@ static void write_command(char *out, const struct survey_filter *f) {
         snprintf(parts, sizeof(parts), " --parts PARTS");
     else if (split)
         snprintf(parts, sizeof(parts), " --parts %zu", f->parts);
-    snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s)", (int)length, f->key.text,
-             parts, strcmp(f->kind, "lines") == 0 ? "" : " --kind lines");
+    snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s)", (int)length, f->key.text, parts,
+             strcmp(f->kind, "lines") == 0 ? "" : " --kind lines");
 }
 
 static void warn_of_doubt(const struct teller *t) {
