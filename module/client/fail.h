@@ -24,7 +24,7 @@
     row(EXIT_ITEMS, 5, "some items are bad, or one that must be there is missing")         \
     row(EXIT_BUSY, 6, "another loader is at work on the filter")                           \
     row(EXIT_INTERRUPTED, 7,                                                               \
-        "SIGINT, SIGTERM or SIGHUP came; what was begun has been undone")
+        "SIGINT, SIGTERM or SIGHUP came; the rebuild has been dropped")
 /* clang-format on */
 
 #define EXIT_NUMBERED(name, number, words) name = number,
