@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
-# make bulwark      the program: fills, follows, lists, watches -> bulwark (LIBPQ=no:
+# make bulwark      the program: plans, fills, lists, watches    -> bulwark (LIBPQ=no:
 #                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
-# make unit         the core only, no server (TEST=part of a name selects)
+# make unit         the core, and what of the program is as pure; no server (TEST=part of a name)
 # make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
 # make matrix       the integration tests on all supported servers
 # make servers      unpacks those servers under build/, with no change to the system
@@ -18,7 +18,7 @@
 # make s390x        the same for s390x, whose numbers begin with the highest byte
 # make analyze      clang's analyzer and clang-tidy over core and glue
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
-# make demo         a database under attack, with Bulwark and without (two minutes; QUICK=1)
+# make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make install      module and program (DESTDIR, PREFIX=/usr); install-module, install-program;
 #                   make uninstall
@@ -58,7 +58,7 @@ COMMON := -std=c11 $(OPT) -g $(SANFLAGS) $(WARN) -MMD -MP -ffp-contract=off $(CF
 CORE_FLAGS := $(COMMON) -Wconversion -fPIC -fvisibility=hidden -Imodule/core -include module/core/poison.h
 GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Imodule/redis -isystem $(dir $(REDISMODULE_H))
 
-CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core -Imodule/client \
+CLIENT_FLAGS := $(COMMON) -Wconversion -D_GNU_SOURCE -Imodule -Imodule/core -Imodule/client \
     $(patsubst %,-isystem %/include,$(HIREDIS) $(OPENSSL) $(POSTGRES))
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)

@@ -16,6 +16,8 @@ bool fail(struct failure *f, enum exit_code code, const char *format, ...) {
     vsnprintf(f->text, sizeof(f->text), format, arguments);
     va_end(arguments);
     text_tame(f->text, true); /* it quotes servers, keys and files */
+    size_t length = strlen(f->text);
+    if (length && f->text[length - 1] == '.') f->text[length - 1] = '\0';
     return false;
 }
 
@@ -40,6 +42,24 @@ void *fail_alloc(size_t bytes) {
 
 void *fail_grow(void *memory, size_t bytes) {
     return must_be(realloc(memory, bytes));
+}
+
+char *fail_vtext(const char *format, va_list arguments) {
+    char *text = NULL;
+    must_be(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    return text;
+}
+
+char *fail_text(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = fail_vtext(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+FILE *fail_memstream(char **text, size_t *length) {
+    return must_be(open_memstream(text, length));
 }
 
 char *fail_strndup(const char *text, size_t length) {

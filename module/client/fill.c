@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fewer.h"
 #include "filling.h"
 #include "interrupt.h"
 #include "json.h"
 #include "numbers.h"
 #include "run.h"
+#include "split_check.h"
 
 /* ---- looking ---- */
 
@@ -32,7 +34,7 @@ static bool choose_capacity(struct filling *g, struct failure *f) {
     const struct source *source = g->source;
     g->capacity = g->s->capacity ? g->s->capacity : filling_room_for(source->count);
     if (g->s->capacity || source->count || source->repeats) return true;
-    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity",
+    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: give --capacity",
                 source->name);
 }
 
@@ -44,9 +46,12 @@ static bool look(struct filling *g, struct failure *f) {
     if (!g->source->count && g->source->repeats && !g->source->estimated && !g->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             g->source->name);
-    return filling_open(g, f);
+    return filling_open(g, f) &&
+           (!g->s->parts || split_check(g->nodes, g->filter, g->parts.n, f)) &&
+           (g->source->estimated ||
+            fewer_allowed(&g->parts, g->source->count, g->source->name, g->s, f));
 }
 
 /* ---- the ways of this subcommand ---- */
@@ -74,8 +79,10 @@ static void report_json(const struct filling *g, double seconds) {
     json_text(stdout, "filter", g->filter);
     json_count(stdout, "items", g->read);
     json_count(stdout, "capacity", g->capacity);
-    json_count(stdout, "parts", g->s->parts);
+    json_rate(stdout, "error_rate", strtod(g->parts.part[0].rate, NULL));
+    json_count(stdout, "parts", g->parts.n);
     json_rate(stdout, "seconds", seconds);
+    json_rate(stdout, "seconds_settling", (double)g->settled / 1000);
     json_count(stdout, "bytes_sent", n->bytes);
     json_count(stdout, "batches_sent_again", n->sent_again);
     json_count(stdout, "redirections", n->redirections);
@@ -84,27 +91,35 @@ static void report_json(const struct filling *g, double seconds) {
     json_end_line(stdout);
 }
 
+/* "200 k items in 5.1s, settling for 5s of it (1.96 M/s)": the rate is without that. */
+static void say_how_fast(const struct filling *g, int64_t ms) {
+    char items[NUMBERS_TEXT], time[NUMBERS_TEXT], settled[NUMBERS_TEXT], rate[NUMBERS_TEXT];
+    int64_t at_work = ms > g->settled ? ms - g->settled : 1;
+    printf("%s item%s in %s", numbers_show_count(items, g->read), g->read == 1 ? "" : "s",
+           numbers_show_time(time, ms));
+    if (g->settled >= 100)
+        printf(", settling for %s of it", numbers_show_time(settled, g->settled));
+    printf(" (%s/s)", numbers_show_count(rate, g->read * 1000 / (uint64_t)at_work));
+}
+
 static void report(const struct filling *g, int64_t ms) {
-    char items[NUMBERS_TEXT], rate[NUMBERS_TEXT], capacity[NUMBERS_TEXT],
-        time[NUMBERS_TEXT];
+    char capacity[NUMBERS_TEXT];
     const struct loader_numbers *n = loader_numbers(g->loader);
     if (g->s->json) {
         report_json(g, (double)ms / 1000);
         return;
     }
-    double per_second = ms ? (double)g->read * 1000 / (double)ms : 0;
-    printf("%s is ready: %s items in %s (%s/s, settling included), room for %s\n",
-           g->filter, numbers_show_count(items, g->read), numbers_show_time(time, ms),
-           numbers_show_count(rate, (uint64_t)per_second),
-           numbers_show_count(capacity, g->capacity));
+    printf("%s is ready: ", g->filter);
+    say_how_fast(g, ms);
+    printf(", room for %s, error rate %s\n", numbers_show_count(capacity, g->capacity),
+           g->parts.part[0].rate);
     if (n->sent_again || n->redirections || g->passes > 1)
-        printf("on the way: %llu batches sent again, %llu redirections, %u passes\n",
+        printf("on the way, batches sent again: %llu, redirections: %llu, passes: %u\n",
                (unsigned long long)n->sent_again, (unsigned long long)n->redirections,
                g->passes);
     if (g->read > g->capacity)
         printf("more items than --capacity: the filter has grown, and asks in more places; "
-               "take "
-               "%llu next time\n",
+               "take %llu next time\n",
                (unsigned long long)filling_room_for(g->read));
 }
 
@@ -121,20 +136,42 @@ static void undo(struct filling *g, struct failure *f) {
     if (left > 0)
         snprintf(
             f->text + at, sizeof(f->text) - at,
-            "; %u rebuilds that were begun could not be undone: the next run does, after "
-            "--stale",
-            left);
+            "; %u rebuild%s begun could not be undone: the next run does, after --stale",
+            left, left == 1 ? " that was" : "s that were");
     else if (done > 0)
         snprintf(f->text + at, sizeof(f->text) - at, "; %u of %u keys are filled and ready",
                  done, g->parts.n);
     g->nodes->settings = g->s;
 }
 
+static void report_json_of_dry_run(const struct filling *g) {
+    json_open(stdout, NULL);
+    json_text(stdout, "filter", g->filter);
+    json_bool(stdout, "dry_run", true);
+    json_text(stdout, "source", g->source->name);
+    json_count(stdout, "items", g->source->count);
+    json_bool(stdout, "items_are_estimated", g->source->estimated);
+    json_count(stdout, "capacity", g->capacity);
+    json_count(stdout, "parts", g->parts.n);
+    json_close(stdout);
+    json_end_line(stdout);
+}
+
 static void say_what_would_be_done(const struct filling *g) {
-    printf("%s: %llu items%s\n", g->source->name, (unsigned long long)g->source->count,
-           g->source->estimated ? ", estimated" : "");
-    printf("%s: %u keys, room for %llu items each\n", g->filter, g->parts.n,
-           (unsigned long long)filling_part_capacity(g));
+    if (g->s->json) {
+        report_json_of_dry_run(g);
+        return;
+    }
+    const char *old = g->parts.part[0].rate;
+    const char *rate = g->s->error ? g->s->error
+                       : *old      ? old
+                                   : "as the server's bf-error-rate says";
+    printf("%s: %llu item%s%s\n", g->source->name, (unsigned long long)g->source->count,
+           g->source->count == 1 ? "" : "s", g->source->estimated ? ", estimated" : "");
+    printf("%s: ", g->filter);
+    if (g->s->parts) printf("%u key%s, each with ", g->parts.n, g->parts.n == 1 ? "" : "s");
+    printf("room for %llu items, error rate %s\n",
+           (unsigned long long)filling_part_capacity(g), rate);
     printf("nothing was done (--dry-run)\n");
 }
 

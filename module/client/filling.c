@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fewer.h"
 #include "interrupt.h"
 
 /* A server that loses a rebuild more often than this has another trouble. */
@@ -68,36 +69,42 @@ static bool start_all(struct filling *g, struct failure *f) {
 /* Who added an item before START has to have committed it, so that the source shows it.
  * Who adds and then begins a transaction does both within --settle: so the mark comes after
  * that, and the transaction may take its time. */
-static bool settle(struct filling *g, struct failure *f) {
+static bool settle_writers(struct filling *g, struct failure *f) {
     struct source *source = g->source;
-    char waits[256] = "", said[256] = "";
-    if (!interrupt_sleep(g->s->settle, f)) return false;
-    if (source->kind->mark && !source->kind->mark(source, f)) return false;
-    if (!source->kind->settled) return true;
+    char waits[256], said[256] = "";
+    if (!interrupt_sleep(g->s->settle, f) || !source_mark(source, f)) return false;
     for (int64_t began = interrupt_clock();;) {
-        if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;
+        if (!source_settled(source, waits, sizeof(waits), f)) return false;
         if (!*waits) return true;
         if (interrupt_clock() - began > g->patience)
             return fail(f, EXIT_SOURCE, "%s: end it, or wait longer with --stale", waits);
-        if (strcmp(waits, said) != 0) fprintf(stderr, "%s\n", strcpy(said, waits));
+        if (strcmp(waits, said) != 0) progress_say("%s", strcpy(said, waits));
         if (g->ways->turned && !g->ways->turned(g, f)) return false;
         if (!interrupt_sleep(SETTLED_MS, f)) return false;
     }
+}
+
+static bool settle(struct filling *g, struct failure *f) {
+    int64_t began = interrupt_clock();
+    bool good = settle_writers(g, f);
+    g->settled += interrupt_clock() - began;
+    return good;
 }
 
 /* ---- CHECK, COMMIT, ABORT ---- */
 
 static bool judge(struct filling *g, struct failure *f) {
     if (g->item.bad > 0)
-        return fail(f, EXIT_ITEMS,
-                    "%llu values of %s can't be items: mend them, or see --binary",
-                    (unsigned long long)g->item.bad, g->source->name);
+        return fail(
+            f, EXIT_ITEMS, "%llu value%s of %s can't be %s: mend %s, or see --binary",
+            (unsigned long long)g->item.bad, g->item.bad == 1 ? "" : "s", g->source->name,
+            g->item.bad == 1 ? "an item" : "items", g->item.bad == 1 ? "it" : "them");
     if (g->read == 0 && !g->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             g->source->name);
-    return true;
+    return fewer_allowed(&g->parts, g->read, g->source->name, g->s, f);
 }
 
 /* The estimate was so far off that the filter would be too small, or a waste. */
@@ -106,9 +113,10 @@ static bool misjudged(struct filling *g) {
     if (g->read <= g->capacity && g->read >= g->capacity / 4) return false;
     g->corrected = true;
     g->capacity = filling_room_for(g->read);
-    fprintf(stderr, "%s has %llu items, not about %llu: begins again with room for %llu\n",
-            g->source->name, (unsigned long long)g->read,
-            (unsigned long long)g->source->count, (unsigned long long)g->capacity);
+    progress_say(
+        "%s has %llu items, not about %llu: the fill begins again with room for %llu",
+        g->source->name, (unsigned long long)g->read, (unsigned long long)g->source->count,
+        (unsigned long long)g->capacity);
     g->source->count = g->read;
     return true;
 }
@@ -174,10 +182,9 @@ static bool may_pass_again(struct filling *g, struct failure *f) {
             f, EXIT_SERVER,
             "the rebuild was lost %u times: look at the server, then run this once more",
             g->passes);
-    fprintf(
-        stderr,
+    progress_say(
         "%s: the server restarted, failed over or was told BF.LOADING, or another loader "
-        "took over: begins again (%u of %u keys)\n",
+        "took over: the fill begins again (%u of %u keys)",
         g->filter, lost, g->parts.n);
     return interrupt_sleep(500, f);
 }

@@ -52,8 +52,9 @@ struct filling {
     bool corrected; /* the capacity was estimated, and is known now */
     uint64_t read;  /* items that the source gave in this pass */
     unsigned passes;
-    bool loads; /* at this moment */
-    char *made; /* an item, if the template adds something to it */
+    int64_t settled; /* ms that settling took, in all passes */
+    bool loads;      /* at this moment */
+    char *made;      /* an item, if the template adds something to it */
 
     /* This pass goes on behind a place in the source, with parts that have all before it:
      * nobody has to settle. NULL: it begins at the beginning. */

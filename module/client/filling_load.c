@@ -42,10 +42,10 @@ static bool turn(struct filling *g, int fd, struct failure *f) {
 /* Reads more, once there is something to read. */
 static bool receive(struct filling *g, int64_t *idle_since, struct failure *f) {
     struct source *source = g->source;
-    struct pollfd p = {.fd = source->kind->fd(source), .events = POLLIN};
+    struct pollfd p = {.fd = source_fd(source), .events = POLLIN};
     if (p.fd < 0 || poll(&p, 1, 0) > 0) {
         *idle_since = interrupt_clock();
-        return source->kind->receive(source, f);
+        return source_receive(source, f);
     }
     if (interrupt_clock() - *idle_since > SLOW_SOURCE_MS) {
         loader_flush(g->loader);
@@ -74,10 +74,10 @@ static bool read_source(struct filling *g, struct failure *f) {
 }
 
 static bool begin(struct filling *g, struct failure *f) {
-    const struct source_kind *kind = g->source->kind;
-    if (g->after) return kind->begin_after(g->source, g->after, g->after_length, f);
+    if (g->after)
+        return g->source->kind->begin_after(g->source, g->after, g->after_length, f);
     g->read = 0;
-    return kind->begin(g->source, f);
+    return source_begin(g->source, f);
 }
 
 bool filling_load(struct filling *g, struct failure *f) {
@@ -91,7 +91,7 @@ bool filling_load(struct filling *g, struct failure *f) {
     if (good) loader_flush(g->loader);
     while (good && !loader_is_done(g->loader))
         good = turn(g, -1, f);
-    progress_clear(&g->progress);
+    progress_clear();
     g->loads = false;
     return good;
 }

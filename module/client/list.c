@@ -2,7 +2,6 @@
 /* list.c - every filter of a server or cluster: for people a table, for programs JSON. */
 #include "run.h"
 
-#include "interrupt.h"
 #include "show.h"
 #include "survey.h"
 #include "terminal.h"
@@ -26,7 +25,6 @@ bool run_list(const struct settings *s, struct failure *f) {
     }
     bool good = v->trouble.code == EXIT_DONE;
     if (!good) *f = v->trouble;
-    if (interrupt_came()) good = interrupt_fail(f);
     survey_close(v);
     return good;
 }

@@ -2,6 +2,7 @@
 /* metrics.c - the numbers of a survey for Prometheus, on a port or once. Each scrape is a
  * look of its own, but for those that have waited for one: however many come, none waits
  * for long. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,8 +18,6 @@
 /* What was seen is shown for that long after the look. */
 #define FRESH_MS 500
 
-#define METRICS_PORT 9651 /* port 0: any that is free */
-
 static const char *page(void *context, const char *path, FILE *out) {
     struct survey *v = context;
     if (strcmp(path, "/") == 0) {
@@ -33,10 +32,17 @@ static const char *page(void *context, const char *path, FILE *out) {
     return METRICS_CONTENT_TYPE;
 }
 
+/* A number alone is a port. */
+static const char *where_to_listen(const struct settings *s, char *out) {
+    bool port = *s->listen && s->listen[strspn(s->listen, "0123456789")] == '\0';
+    snprintf(out, ADDRESS_TEXT, "%s%s", port ? "127.0.0.1:" : "", s->listen);
+    return out;
+}
+
 static bool serve(struct survey *v, struct failure *f) {
-    const char *listen = v->settings->listen;
     struct address at;
-    char text[ADDRESS_TEXT];
+    char given[ADDRESS_TEXT], text[ADDRESS_TEXT];
+    const char *listen = where_to_listen(v->settings, given);
     if (!http_parse(listen, METRICS_PORT, &at))
         return fail(f, EXIT_USAGE, "--listen wants ADDRESS:PORT, not '%s'", listen);
     int listener = http_listen(&at, f);
@@ -59,6 +65,7 @@ bool run_metrics(const struct settings *given, struct failure *f) {
         good = v->trouble.code == EXIT_DONE;
         if (!good) *f = v->trouble;
     } else {
+        v->walk_ms = SURVEY_WALK_MS;
         good = serve(v, f);
     }
     survey_close(v);

@@ -37,8 +37,7 @@ const struct metric metrics_of_nodes[] = {
     GAUGE("largest_filter_bytes", "Memory of the largest filter.", "largest_filter_bytes"),
     GAUGE("bypass", "1 if bf-bypass is on: nothing is denied.", "bypass"),
     COUNTER("questions", "Items asked for, by any command.", "questions"),
-    ANSWER("exists_no", "Answers, but for unknown, which are counted by cause.",
-           "exists_no"),
+    ANSWER("exists_no", "Answers except unknown, which are counted by cause.", "exists_no"),
     ANSWER("exists_maybe", NULL, "exists_maybe"),
     ANSWER("absent", NULL, "absent_answers"),
     ANSWER("maybe", NULL, "maybe_answers"),
@@ -97,7 +96,7 @@ static double lease_left(const struct survey_filter *f) {
 }
 
 static double vouched_at(const struct survey_filter *f) {
-    return f->vouched_at ? (double)f->vouched_at / 1000 : NAN;
+    return f->vouched_at ? (double)(f->vouched_at / 1000) : NAN;
 }
 
 static double rebuild_age(const struct survey_filter *f) {

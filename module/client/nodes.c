@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "reply.h"
+#include "server_auth.h"
 
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
@@ -20,6 +22,7 @@ struct node *nodes_at(struct nodes *nodes, const struct address *at) {
         struct node *node = nodes->node[i];
         if (node->at.port == at->port && strcmp(node->at.host, at->host) == 0) return node;
     }
+    if (nodes->n == NODES_MAX) return NULL;
     nodes->node = fail_grow(nodes->node, (nodes->n + 1) * sizeof(struct node *));
     struct node *made = fail_alloc(sizeof(*made));
     made->at = *at;
@@ -53,6 +56,20 @@ bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
     return node->c != NULL;
 }
 
+static void limit(struct node *node, int64_t ms) {
+    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
+}
+
+bool nodes_connect_within(struct nodes *nodes, struct node *node, int64_t ms,
+                          struct failure *f) {
+    struct settings brief = *nodes->settings;
+    if (node->c) return true;
+    if (ms < brief.timeout) brief.timeout = ms > 1 ? ms : 1;
+    node->c = server_connect(&brief, &node->at, f);
+    if (node->c) limit(node, nodes->settings->timeout);
+    return node->c != NULL;
+}
+
 /* A node that should be called by a name and has none is "?"; its address may be in the
  * list after port and id: "ip", the address. NULL: it isn't told. */
 static const char *host_of(const redisReply *r) {
@@ -75,7 +92,7 @@ static struct node *take_node(struct nodes *nodes, const redisReply *r,
     const char *host = host_of(r);
     if (!host) return NULL;
     if (*host) snprintf(at.host, sizeof(at.host), "%s", host);
-    at.port = (int)r->element[1]->integer;
+    if (!server_take_port(r->element[1]->integer, &at.port)) return NULL;
     return nodes_at(nodes, &at);
 }
 
@@ -95,24 +112,18 @@ static bool take_slots(struct nodes *nodes, const redisReply *r, const struct no
     return master != NULL;
 }
 
-static bool begins(const char *text, const char *word) {
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 static bool refuse_map(const char *error, const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
     if (strstr(error, "cluster support disabled"))
         return fail(f, EXIT_REFUSED,
                     "the server at %s is no node of a cluster: leave -c out",
                     server_show(&from->at, text));
-    if (begins(error, "NOPERM"))
+    if (reply_begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
                     "the ACL user needs cluster|slots (Redis 6: cluster) and asking (%s)",
                     error);
-    if (begins(error, "NOAUTH"))
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
-    return fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", error);
+    return server_admits(error, f) &&
+           fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", error);
 }
 
 static bool take_map(struct nodes *nodes, const redisReply *r, const struct node *from,
@@ -126,6 +137,9 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
         good = take_slots(nodes, r->element[i], from);
     if (good) return true;
     memcpy(nodes->owner, known, sizeof(known));
+    if (nodes->n == NODES_MAX)
+        return fail(f, EXIT_REFUSED, "more than %d nodes were named: is this a cluster?",
+                    NODES_MAX);
     return fail(f, EXIT_SERVER, "the cluster has no slots: is it complete?");
 }
 
@@ -133,13 +147,10 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
 static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
     const char *words[] = {"CLUSTER", "SLOTS"};
     int64_t usual = nodes->settings->timeout, ms = usual < MAP_MS ? usual : MAP_MS;
-    struct settings brief = *nodes->settings;
-    brief.timeout = ms;
-    if (!node->c) node->c = server_connect(&brief, &node->at, f);
-    if (!node->c) return false;
-    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
+    if (!nodes_connect_within(nodes, node, ms, f)) return false;
+    limit(node, ms);
     redisReply *r = nodes_ask_node(node, f, 2, words);
-    if (r) redisSetTimeout(node->c, (struct timeval){usual / 1000, usual % 1000 * 1000});
+    if (r) limit(node, usual);
     bool good = r && take_map(nodes, r, node, f);
     freeReplyObject(r);
     return good;
@@ -153,7 +164,8 @@ static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
         if (!server_find(nodes->settings, &at, f)) return false;
         nodes_at(nodes, &at);
     }
-    for (size_t i = 0, n = nodes->n; i < n; i++)
+    int64_t until = interrupt_clock() + nodes->settings->timeout;
+    for (size_t i = 0, n = nodes->n; i < n && interrupt_clock() < until; i++)
         if (ask_map(nodes, nodes->node[nodes->turn++ % n], f)) return true;
     return false;
 }
@@ -163,6 +175,9 @@ static bool refresh_single(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (!server_find(nodes->settings, &at, f)) return false;
     struct node *node = nodes_at(nodes, &at);
+    if (!node)
+        return fail(f, EXIT_REFUSED, "the sentinels have named more than %d masters",
+                    NODES_MAX);
     for (size_t slot = 0; slot < SPLIT_SLOTS; slot++)
         nodes->owner[slot] = node;
     return nodes_connect(nodes, node, f);
@@ -173,10 +188,9 @@ bool nodes_refresh(struct nodes *nodes, struct failure *f) {
 }
 
 void nodes_hurry(struct nodes *nodes, const struct settings *s) {
-    struct timeval limit = {s->timeout / 1000, s->timeout % 1000 * 1000};
     nodes->settings = s;
     for (size_t i = 0; i < nodes->n; i++)
-        if (nodes->node[i]->c) redisSetTimeout(nodes->node[i]->c, limit);
+        if (nodes->node[i]->c) limit(nodes->node[i], s->timeout);
 }
 
 struct nodes *nodes_new(const struct settings *s) {
@@ -214,8 +228,7 @@ static bool take_address(const char *text, const struct node *from, struct addre
     *to = from->at;
     if (length >= sizeof(to->host) || (length == 1 && at[1] == '?')) return false;
     if (length) snprintf(to->host, sizeof(to->host), "%.*s", (int)length, at + 1);
-    to->port = atoi(colon + 1);
-    return to->port > 0;
+    return server_parse_port(colon + 1, strlen(colon + 1), &to->port);
 }
 
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,
@@ -223,12 +236,12 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
     static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
                                         "MASTERDOWN ", "READONLY ",    "BUSY ",
                                         "MOVED ",      "ASK "};
-    if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
-    if (begins(error->str, "ASK ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "ASK ") && take_address(error->str, from, to))
         return REDIRECT_ASK;
     for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-        if (begins(error->str, later[i])) return REDIRECT_LATER;
+        if (reply_begins(error->str, later[i])) return REDIRECT_LATER;
     return REDIRECT_NONE;
 }
 
@@ -256,19 +269,23 @@ static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
     return NULL;
 }
 
+static unsigned slot_of(const struct question *q) {
+    return split_slot(q->key, q->key_length ? q->key_length : strlen(q->key));
+}
+
 static struct node *node_of(struct nodes *nodes, const struct question *q) {
-    unsigned slot = q->key ? split_slot(q->key, strlen(q->key)) : 0;
+    unsigned slot = q->key ? slot_of(q) : 0;
     struct node *node = nodes->owner[slot];
     return node || q->key ? node : nodes->node[0];
 }
 
 static void move(struct nodes *nodes, const struct question *q, const struct address *to) {
-    nodes->owner[split_slot(q->key, strlen(q->key))] = nodes_at(nodes, to);
+    nodes->owner[slot_of(q)] = nodes_at(nodes, to);
 }
 
 bool nodes_fail_redirected(const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
-    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: say -c",
+    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: give -c",
                 server_show(&from->at, text));
 }
 
@@ -276,12 +293,12 @@ bool nodes_fail_redirected(const struct node *from, struct failure *f) {
 static bool note_later(const struct node *node, const struct question *q, const char *error,
                        struct failure *f) {
     char text[ADDRESS_TEXT];
-    if (begins(error, "CLUSTERDOWN"))
+    if (reply_begins(error, "CLUSTERDOWN"))
         return fail(
             f, EXIT_SERVER,
             "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
             q->key ? q->key : "the filter", error);
-    if (begins(error, "READONLY"))
+    if (reply_begins(error, "READONLY"))
         return fail(f, EXIT_SERVER, "the server at %s is a replica: name its master",
                     server_show(&node->at, text));
     return fail(f, EXIT_SERVER, "the server at %s says: %s", server_show(&node->at, text),

@@ -7,7 +7,7 @@
  *                     | c       |       as the run lasts; c is NULL while it is away
  *                     +---------+
  *
- * nodes_call() asks one question, and follows the key to wherever it is: redirections,
+ * nodes_ask() asks one question, and follows the key to wherever it is: redirections,
  * fail-overs, restarts. It gives up after --timeout without an answer. */
 #ifndef CLIENT_NODES_H
 #define CLIENT_NODES_H
@@ -42,9 +42,14 @@ void nodes_hurry(struct nodes *nodes, const struct settings *s);
 
 /* The node at an address, made if need be, not connected by this. */
 struct node *nodes_at(struct nodes *nodes, const struct address *at);
+#define NODES_MAX 4096 /* NULL for one more: a cluster has fewer, but replies may lie */
 
 /* Connects if it is not connected. */
 bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f);
+
+/* The same, and waits no longer than that. */
+bool nodes_connect_within(struct nodes *nodes, struct node *node, int64_t ms,
+                          struct failure *f);
 void nodes_drop(struct node *node);
 
 /* Its connection has failed: says how, and drops it. */
@@ -72,6 +77,7 @@ struct question {
     const char **words;
     const size_t *lengths; /* NULL: they end with NUL */
     const char *key;       /* NULL: asks the first node */
+    size_t key_length;     /* 0: it ends with NUL */
     bool once; /* not sent again if the connection broke after it was sent: the failure's
                   code is then EXIT_SERVER, and whether it was carried out isn't known */
 };

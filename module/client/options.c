@@ -139,7 +139,8 @@ static bool take_option(const struct subcommand *command, int argc, char **argv,
     else if (++*i < argc)
         value = argv[*i];
     else
-        return fail(f, EXIT_USAGE, "%s wants a value: %s", name, o->argument);
+        return fail(f, EXIT_USAGE, "%s wants a value: %s%s", name, o->argument,
+                    strcmp(word, "-h") == 0 ? "; help is --help" : "");
     if (!set(o, value, out))
         return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o), value);
     return true;
@@ -177,7 +178,8 @@ bool options_read(const struct subcommand *command, int argc, char **argv,
             return false;
     }
     if (out->noperands < command->least)
-        return fail(f, EXIT_USAGE, "something is missing: bulwark %s %s", command->name,
+        return fail(f, EXIT_USAGE, "%.*s is missing: bulwark %s %s",
+                    (int)strcspn(command->operands, " "), command->operands, command->name,
                     command->operands);
     return true;
 }

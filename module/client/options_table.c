@@ -19,10 +19,13 @@ const struct subcommand subcommands[] = {
      "Reads all items from a file, a pipe or PostgreSQL into a new generation of FILTER, "
      "checks it, and commits it: the filter then answers `absent` for what is not in it. "
      "Until then the old generation answers, and what is added goes to both. If anything "
-     "goes wrong, nothing has changed.",
-     "bulwark fill users --from ids.txt\n"
-     "bulwark fill users --pg 'host=db dbname=shop' --table users --column id\n"
-     "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --from -",
+     "goes wrong, the old generation stays as it is; where there was none, there is an "
+     "empty filter then that is loading and answers `unknown`: START makes it, for the "
+     "writers.",
+     "bulwark fill users --error 0.001 --from ids.txt\n"
+     "bulwark fill users --error 0.001 --pg 'host=db dbname=shop' --table users\n"
+     "psql -Atc 'SELECT id FROM users' shop |\n"
+     "    bulwark fill users --error 0.001 --from - --capacity 5M",
      run_fill},
     {"feed", FOR_FEED, "sql|check|run|status|verify|drop CONFIG", 2, 2,
      "follows a table of PostgreSQL, and keeps its filter right",
@@ -75,6 +78,9 @@ const struct subcommand subcommands[] = {
     {NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 
+#define TEXT_OF(word) #word
+#define TEXT(word)    TEXT_OF(word)
+
 #define AT(field) offsetof(struct settings, field)
 #define SOURCE    FOR_FILL
 #define FILTERS   (FOR_LIST | FOR_WATCH | FOR_METRICS)
@@ -106,6 +112,8 @@ const struct option options[] = {
      "accepts empty items and items with control characters"},
     {"empty", 0, NULL, OPTION_FLAG, AT(empty), SOURCE, NULL,
      "accepts a source without items; everything is then absent"},
+    {"fewer", 0, NULL, OPTION_FLAG, AT(fewer), SOURCE, NULL,
+     "accepts a source with less than half of the items that the filter has"},
     {"expect", 0, "ITEM", OPTION_TEXTS, AT(expect), SOURCE, NULL,
      "an item, as the application asks for it, that must be there before the commit; may "
      "be "
@@ -146,8 +154,9 @@ const struct option options[] = {
      "the time between two looks"},
     {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
      "ends after so many looks"},
-    {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
-     "where it listens"},
+    {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS,
+     "127.0.0.1:" TEXT(METRICS_PORT),
+     "where it listens; a number alone is a port of 127.0.0.1"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json),
      FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH | FOR_FEED, NULL,
@@ -178,8 +187,7 @@ const struct option options[] = {
     {"tls", 0, NULL, OPTION_FLAG, AT(tls), FOR_SERVER, NULL, "speaks TLS"},
     {"cacert", 0, "FILE", OPTION_TEXT, AT(cacert), FOR_SERVER, NULL,
      "the certificate of the authority that the server's must come from, if it is none "
-     "that "
-     "this machine trusts"},
+     "that this machine trusts"},
     {"cert", 0, "FILE", OPTION_TEXT, AT(cert), FOR_SERVER, NULL,
      "this client's certificate"},
     {"key", 0, "FILE", OPTION_TEXT, AT(key), FOR_SERVER, NULL, "its private key"},

@@ -2,9 +2,11 @@
 /* part.h - one key of the filter that is filled, and how far its rebuild is.
  *
  *     PART_WAITING --START--> PART_OPEN --COMMIT--> PART_DONE
- *          ^                      |
- *          +----- PART_LOST <-----+   the server has lost what it was sent, or the rebuild:
- *             by another pass         a restart, a fail-over, BF.LOADING
+ *          ^  ^                 |  |                    |
+ *          |  +-----ABORT-------+  v                    |
+ *          +---another pass--- PART_LOST <--------------+
+ *
+ * Lost: the server has no more of it, after a restart, a fail-over, BF.LOADING.
  *
  * A filter that isn't split has one part, whose key is the filter's name. */
 #ifndef CLIENT_PART_H
@@ -34,6 +36,9 @@ struct part {
     enum { PART_WAITING, PART_OPEN, PART_LOST, PART_DONE } state;
     char token[PART_TOKEN_DIGITS + 1];
     uint64_t items; /* given to the loader since START */
+    uint64_t had;   /* items of the generation that was ready before the fill */
+    char rate
+        [24]; /* the error rate of what answers, in words of BF.INFO; empty: none does */
     struct sample sample;
 
     /* The loader's: batches in order, from the oldest that was not acknowledged. */

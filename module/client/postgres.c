@@ -27,8 +27,8 @@
 /* What the planner thinks, and how it says it: "Plan Rows": 1234. */
 static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
     static const char word[] = "\"Plan Rows\":";
-    char *sql = postgres_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s AS items",
-                              p->column ? p->column : "*", p->from);
+    char *sql = fail_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s AS items",
+                          p->column ? p->column : "*", p->from);
     char *plan = postgres_value(p, sql, f), *at = plan ? strstr(plan, word) : NULL;
     *out = at ? strtoull(at + strlen(word), NULL, 10) : 0;
     free(sql);
@@ -37,7 +37,7 @@ static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
 }
 
 static bool count(struct postgres *p, struct failure *f) {
-    char *sql = postgres_text("SELECT count(*) FROM %s AS items", p->from);
+    char *sql = fail_text("SELECT count(*) FROM %s AS items", p->from);
     char *value = postgres_value(p, sql, f);
     if (value) p->source.count = strtoull(value, NULL, 10);
     free(sql);
@@ -65,13 +65,13 @@ static char *literal(struct postgres *p, const char *text, size_t length,
 
 /* The last row's key, for SQL: 'a', 'b'. */
 static char *last_key(struct postgres *p, struct failure *f) {
-    char *key = fail_strndup(p->row, p->length), *list = postgres_text("%s", "");
+    char *key = fail_strndup(p->row, p->length), *list = fail_text("%s", "");
     for (char *at = key, *end = key + p->length; list && at <= end;) {
         char *tab = p->item ? memchr(at, '\t', (size_t)(end - at)) : NULL;
         size_t length = (size_t)((tab ? tab : end) - at);
         size_t bytes = p->item ? copy_text_decode(at, length) : length;
         char *value = literal(p, at, bytes, f), *longer = NULL;
-        if (value) longer = postgres_text("%s%s%s", list, *list ? ", " : "", value);
+        if (value) longer = fail_text("%s%s%s", list, *list ? ", " : "", value);
         PQfreemem(value);
         free(list);
         list = longer;
@@ -84,25 +84,25 @@ static char *last_key(struct postgres *p, struct failure *f) {
 /* Which rows the next chunk may have; NULL after a failure. */
 static char *behind_last_row(struct postgres *p, struct failure *f) {
     const char *only = p->only ? p->only : "true";
-    if (!p->row) return postgres_text("WHERE %s", only);
+    if (!p->row) return fail_text("WHERE %s", only);
     char *last = last_key(p, f);
     if (!last) return NULL;
-    char *where = postgres_text("WHERE (%s) > (%s) AND %s", p->column, last, only);
+    char *where = fail_text("WHERE (%s) > (%s) AND %s", p->column, last, only);
     free(last);
     return where;
 }
 
 /* The statement that gives the rows, or those of the next chunk; NULL after a failure. */
 static char *copy_statement(struct postgres *p, struct failure *f) {
-    if (!p->column) return postgres_text("COPY %s TO STDOUT", p->from);
+    if (!p->column) return fail_text("COPY %s TO STDOUT", p->from);
     if (!p->by_key)
-        return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
+        return fail_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
     char *where = behind_last_row(p, f);
     if (!where) return NULL;
-    char *sql = postgres_text("COPY (SELECT %s%s%s FROM %s %s ORDER BY %s LIMIT %" PRIu64
-                              ") TO STDOUT",
-                              p->column, p->item ? ", " : "", p->item ? p->item : "",
-                              p->from, where, p->column, p->chunk);
+    char *sql =
+        fail_text("COPY (SELECT %s%s%s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
+                  p->column, p->item ? ", " : "", p->item ? p->item : "", p->from, where,
+                  p->column, p->chunk);
     free(where);
     return sql;
 }
@@ -247,13 +247,26 @@ static const char *reached(const struct source *s, size_t *length) {
 
 /* ---- opening ---- */
 
-/* A semicolon at the end is a habit. The newline ends a comment. */
-static char *query_in_brackets(const char *query) {
+/* A semicolon at the end is a habit. */
+static int length_of(const char *query) {
     size_t length = strlen(query);
     while (length &&
            (query[length - 1] == ';' || isspace((unsigned char)query[length - 1])))
         length--;
-    return postgres_text("(%.*s\n)", (int)length, query);
+    return (int)length;
+}
+
+/* As it was written: within brackets an error would be about a bracket. */
+static bool try_query(struct postgres *p, struct failure *f) {
+    const char *query = p->settings->query;
+    char *sql = fail_text("PREPARE bulwark_query AS %.*s", length_of(query), query);
+    PGresult *prepared = postgres_ask(p, sql, 0, NULL, f);
+    PGresult *gone =
+        prepared ? postgres_ask(p, "DEALLOCATE bulwark_query", 0, NULL, f) : NULL;
+    PQclear(prepared);
+    PQclear(gone);
+    free(sql);
+    return gone != NULL;
 }
 
 static bool look_at_table(struct postgres *p, const void *what, struct failure *f) {
@@ -263,7 +276,7 @@ static bool look_at_table(struct postgres *p, const void *what, struct failure *
 }
 
 static bool has_one_column(struct postgres *p, struct failure *f) {
-    char *sql = postgres_text("SELECT * FROM %s AS items LIMIT 0", p->from);
+    char *sql = fail_text("SELECT * FROM %s AS items LIMIT 0", p->from);
     PGresult *none = postgres_ask(p, sql, 0, NULL, f);
     int columns = none ? PQnfields(none) : 1;
     PQclear(none);
@@ -276,7 +289,9 @@ static bool has_one_column(struct postgres *p, struct failure *f) {
 static bool look_at_query(struct postgres *p, const void *what, struct failure *f) {
     (void)what;
     snprintf(p->source.name, sizeof(p->source.name), "the query");
-    p->from = query_in_brackets(p->settings->query);
+    if (!try_query(p, f)) return false;
+    /* The newline ends a comment. */
+    p->from = fail_text("(%.*s\n)", length_of(p->settings->query), p->settings->query);
     p->source.estimated = p->settings->capacity > 0; /* else to count is to run it twice */
     return has_one_column(p, f) && (p->source.estimated || count(p, f));
 }

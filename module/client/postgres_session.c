@@ -4,22 +4,13 @@
  * One statement at a time goes by the extended protocol, which takes no second one: what an
  * operator's text may do is what a single statement in a read-only transaction can. */
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interrupt.h"
 #include "postgres.h"
-
-char *postgres_text(const char *format, ...) {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) return fail_alloc(1);
-    va_end(arguments);
-    return text;
-}
+#include "progress.h"
 
 /* ---- failures ---- */
 
@@ -111,7 +102,7 @@ static bool fits(struct postgres *p, struct failure *f) {
              "this PostgreSQL is a standby: rows that the primary has committed "
              "may not have arrived, and the filter would deny them. Read from the primary, "
              "or "
-             "say --standby");
+             "give --standby");
     bool fits = standby && !refused;
     free(standby);
     return fits;
@@ -160,7 +151,7 @@ bool postgres_again(struct postgres *p, struct failure *f) {
     if (!p->lost) return false;
     if (!p->give_up) {
         p->give_up = interrupt_clock() + p->settings->timeout;
-        fprintf(stderr, "bulwark: %s: connecting again\n", f->text);
+        progress_say("%s: connecting again", f->text);
     }
     while (interrupt_clock() < p->give_up) {
         if (!interrupt_sleep(pause, f)) return false;
@@ -231,7 +222,7 @@ static bool tell(struct postgres *p, const char *sql, struct failure *f) {
 
 bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f) {
     bool has_limit = PQserverVersion(p->connection) >= 170000;
-    char *sql = postgres_text(
+    char *sql = fail_text(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off;"
         "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = "
         "0;"

@@ -8,16 +8,13 @@
 
 #include "interrupt.h"
 #include "numbers.h"
+#include "reply.h"
 
 /* The least that REPLACE can say: a second. */
 #define REPLACE_LEAST_MS 1000
 
 /* As many as a question of CHECK holds. */
 #define CHECK_ITEMS 1000
-
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
 
 static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure *f,
                        bool once, size_t n, const char **words) {
@@ -30,9 +27,10 @@ static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure
         (const char *[]){__VA_ARGS__})
 
 bool rebuild_is_lost(const char *error) {
-    return begins(error, "ERR no such rebuild") ||
-           begins(error, "ERR rebuild interrupted") ||
-           begins(error, "ERR rebuild received") || begins(error, "ERR not found");
+    return reply_begins(error, "ERR no such rebuild") ||
+           reply_begins(error, "ERR rebuild interrupted") ||
+           reply_begins(error, "ERR rebuild received") ||
+           reply_begins(error, "ERR not found");
 }
 
 /* The server has BF.EXISTS, but not this. */
@@ -40,28 +38,26 @@ static bool has_other_module(struct nodes *nodes, const struct part *p) {
     struct failure ignored;
     redisReply *r = ASK(nodes, p, &ignored, "BF.EXISTS", p->key, "0");
     bool has =
-        r && !(r->type == REDIS_REPLY_ERROR && begins(r->str, "ERR unknown command"));
+        r && !(r->type == REDIS_REPLY_ERROR && reply_begins(r->str, "ERR unknown command"));
     freeReplyObject(r);
     return has;
 }
 
 bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
                   const char *error) {
-    if (begins(error, "ERR unknown command"))
+    if (reply_begins(error, "ERR unknown command"))
         return fail(
             f, EXIT_REFUSED,
             "the server has no Bulwark module: load it (loadmodule .../bulwark.so)");
-    if (begins(error, "WRONGTYPE"))
+    if (reply_begins(error, "WRONGTYPE"))
         return fail(f, EXIT_REFUSED, "the key %s is no filter: choose another name",
                     p->key);
-    if (begins(error, "NOPERM"))
+    if (reply_begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
                     "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
                     step, p->key, error);
-    if (begins(error, "NOAUTH"))
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
-    if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
+    if (!server_admits(error, f)) return false;
+    if (reply_begins(error, "OOM") || reply_begins(error, "ERR Insufficient memory"))
         return fail(
             f, EXIT_REFUSED,
             "the server has no memory for a second generation of %s: raise maxmemory "
@@ -70,17 +66,9 @@ bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
     return fail(f, EXIT_REFUSED, "%s of %s is refused: %s", step, p->key, error);
 }
 
-/* The value beside a name in a reply of name, value, name, value. */
-static const redisReply *value_of(const redisReply *r, const char *name) {
-    for (size_t i = 0; i + 1 < r->elements; i += 2)
-        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
-            return r->element[i + 1];
-    return NULL;
-}
-
 static bool look_at_kind(const redisReply *r, const struct part *p,
                          const struct settings *s, struct failure *f) {
-    const redisReply *kind = value_of(r, "Kind");
+    const redisReply *kind = reply_field(r, "Kind");
     if (s->kind || !kind || !kind->str || strcmp(kind->str, "lines") == 0) return true;
     return fail(
         f, EXIT_REFUSED,
@@ -89,20 +77,29 @@ static bool look_at_kind(const redisReply *r, const struct part *p,
         p->key, kind->str, kind->str);
 }
 
-bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
+static void note(struct part *p, const redisReply *r) {
+    const redisReply *state = reply_field(r, "State"), *rate = reply_field(r, "Error rate"),
+                     *items = reply_field(r, "Number of items inserted");
+    bool ready = state && state->str && strcmp(state->str, "ready") == 0;
+    p->had = ready && items && items->integer > 0 ? (uint64_t)items->integer : 0;
+    snprintf(p->rate, sizeof(p->rate), "%.20s", rate && rate->str ? rate->str : "");
+}
+
+bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
                   struct failure *f) {
     redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
     if (!r) return false;
     bool good = true;
     if (r->type != REDIS_REPLY_ERROR) {
+        note(p, r);
         good = look_at_kind(r, p, s, f);
-    } else if (has_other_module(nodes, p) && !begins(r->str, "WRONGTYPE") &&
-               !begins(r->str, "NO") && !begins(r->str, "ERR not found")) {
+    } else if (has_other_module(nodes, p) && !reply_begins(r->str, "WRONGTYPE") &&
+               !reply_begins(r->str, "NO") && !reply_begins(r->str, "ERR not found")) {
         good = fail(f, EXIT_REFUSED,
                     "the server has another module with BF commands, not Bulwark: load "
                     "bulwark.so instead; it reads that module's data (%s)",
                     r->str);
-    } else if (!begins(r->str, "ERR not found")) {
+    } else if (!reply_begins(r->str, "ERR not found")) {
         good = rebuild_fail(f, p, "BF.INFO", r->str);
     }
     freeReplyObject(r);
@@ -145,7 +142,7 @@ static const char under_way[] = "ERR rebuild under way, begun ";
 /* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
 static long long idle_of(const char *error) {
     long long begun, load;
-    if (!begins(error, under_way)) return -1;
+    if (!reply_begins(error, under_way)) return -1;
     int n = sscanf(error + strlen(under_way),
                    "%lld seconds ago, last LOAD %lld seconds ago", &begun, &load);
     return n == 2 ? load : n == 1 ? begun : 0;
@@ -165,7 +162,7 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
 static bool is_orphan(const char *error, int64_t sent) {
     long long begun;
     int end = 0;
-    if (!begins(error, under_way)) return false;
+    if (!reply_begins(error, under_way)) return false;
     sscanf(error + strlen(under_way), "%lld seconds ago, no LOAD yet%n", &begun, &end);
     return end > 0 && begun <= (interrupt_clock() - sent) / 1000 + 1;
 }
@@ -279,8 +276,8 @@ static bool has_rebuild(struct nodes *nodes, const struct part *p, const char *t
 }
 
 static void take_received(struct part *p, const char *token, const redisReply *r) {
-    const redisReply *rebuild = value_of(r, "Rebuild");
-    const redisReply *received = rebuild ? value_of(rebuild, "Received") : NULL;
+    const redisReply *rebuild = reply_field(r, "Rebuild");
+    const redisReply *received = rebuild ? reply_field(rebuild, "Received") : NULL;
     if (!received || received->type != REDIS_REPLY_INTEGER) return;
     snprintf(p->token, sizeof(p->token), "%s", token);
     p->items = (uint64_t)received->integer;
@@ -428,10 +425,12 @@ bool rebuild_verify(struct nodes *nodes, struct part *p, struct failure *f) {
     if (!r) return false;
     bool good = r->type != REDIS_REPLY_ERROR || rebuild_is_lost(r->str) ||
                 rebuild_fail(f, p, "BF.INFO", r->str);
-    const redisReply *unknown = value_of(r, "Unknown by");
+    const redisReply *unknown = reply_field(r, "Unknown by");
     if (r->type == REDIS_REPLY_ERROR ||
         (unknown && unknown->str && was_forgotten(unknown->str)))
         p->state = PART_LOST;
+    else if (good)
+        note(p, r);
     freeReplyObject(r);
     return good;
 }

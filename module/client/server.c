@@ -2,13 +2,13 @@
 /* server.c - see server.h. */
 #include "server.h"
 
-#include <hiredis/hiredis_ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "server_auth.h"
+#include "server_tls.h"
 
 /* A server that is there accepts, and lets us log in, within this, or is counted as away:
  * one that hangs must not keep others from being asked. */
@@ -20,8 +20,6 @@
 
 /* The same for a sentinel, which has nothing else to do. */
 #define SENTINEL_MS 1000
-
-static redisSSLContext *tls; /* one for all connections, made by the first */
 
 const char *server_show(const struct address *at, char *out) {
     if (at->port == 0)
@@ -37,37 +35,24 @@ static struct timeval timeval_of(int64_t ms) {
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 }
 
-static bool start_tls(const struct settings *s, const struct address *at, redisContext *c,
-                      struct failure *f) {
-    const struct login *login = server_login();
-    if (!login->tls) return true;
-    redisSSLContextError error = REDIS_SSL_CTX_NONE;
-    if (!tls) {
-        redisInitOpenSSL();
-        redisSSLOptions o = {
-            .cacert_filename = s->cacert,
-            .capath = s->cacert ? NULL : "/etc/ssl/certs",
-            .cert_filename = s->cert,
-            .private_key_filename = s->key,
-            .server_name = s->sni     ? s->sni
-                           : at->port ? at->host
-                                      : NULL,
-            .verify_mode = s->insecure ? REDIS_SSL_VERIFY_NONE : REDIS_SSL_VERIFY_PEER,
-        };
-        tls = redisCreateSSLContextWithOptions(&o, &error);
-        if (!tls)
-            return fail(f, EXIT_USAGE,
-                        "TLS can't begin: %s; look at --cacert, --cert and --key",
-                        redisSSLContextGetError(error));
-    }
-    if (redisInitiateSSLWithContext(c, tls) == REDIS_OK) return true;
-    return fail(f, EXIT_SERVER, "no TLS with this server: %s", c->errstr);
+bool server_admits(const char *error, struct failure *f) {
+    if (strncmp(error, "NOAUTH", 6) == 0)
+        return fail(f, EXIT_REFUSED,
+                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (strncmp(error, "WRONGPASS", 9) == 0)
+        return fail(f, EXIT_REFUSED,
+                    "AUTH is refused: look at --user and the password (%s)", error);
+    return true;
 }
 
 /* Sends it and wants OK. */
 static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
     redisReply *reply = redisCommandArgv(c, n, words, NULL);
-    if (!reply) return fail(f, EXIT_SERVER, "the connection broke: %s", c->errstr);
+    if (!reply)
+        return fail(f, EXIT_SERVER,
+                    "the server hung up before it answered %s (%s): is "
+                    "something between it and us?",
+                    words[0], c->errstr);
     bool refused = reply->type == REDIS_REPLY_ERROR;
     if (refused) fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], reply->str);
     freeReplyObject(reply);
@@ -140,7 +125,7 @@ redisContext *server_begin(const struct settings *s, const struct address *at,
     struct logins l;
     redisContext *c = open_with((redisOptions){.options = REDIS_OPT_NONBLOCK}, at, f);
     *replies = 0;
-    if (!c || !start_tls(s, at, c, f)) {
+    if (!c || (server_login()->tls && !server_tls_begin(s, at, c, f))) {
         redisFree(c);
         return NULL;
     }
@@ -154,7 +139,8 @@ redisContext *server_begin(const struct settings *s, const struct address *at,
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f) {
     redisContext *c = open_plain(s, at, CONNECT_MS, f);
-    if (c && start_tls(s, at, c, f) && log_in(c, f)) {
+    bool safe = c && (!server_login()->tls || server_tls_begin(s, at, c, f));
+    if (safe && log_in(c, f)) {
         redisSetTimeout(c, timeval_of(s->timeout));
         if (at->port) redisEnableKeepAlive(c);
         return c;
@@ -191,7 +177,8 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
                  r->element[0]->str && r->element[1]->str;
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
-        out->port = atoi(r->element[1]->str);
+        known = server_parse_port(r->element[1]->str, r->element[1]->len, &out->port);
+        if (!known) fail(f, EXIT_SERVER, "the sentinel at %s names no port", text);
     } else if (!r) {
         fail(f, EXIT_SERVER, "the sentinel at %s doesn't answer: %s", text, c->errstr);
     } else if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "unknown command")) {

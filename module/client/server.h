@@ -37,5 +37,7 @@ redisContext *server_connect(const struct settings *s, const struct address *at,
  * so many replies, which must be no errors. */
 redisContext *server_begin(const struct settings *s, const struct address *at,
                            unsigned *replies, struct failure *f);
+/* If the server wants another password or user than it got, says so; false then. */
+bool server_admits(const char *error, struct failure *f);
 
 #endif

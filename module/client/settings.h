@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings.h - what the command line says. One struct for all subcommands; options.c has
- * the table that fills it, with every default, and says which subcommand takes what. */
+/* settings.h - what the command line says. One struct for all subcommands; options_table.c
+ * has the table that fills it, with every default, and says which subcommand takes what. */
 #ifndef CLIENT_SETTINGS_H
 #define CLIENT_SETTINGS_H
 
@@ -15,6 +15,9 @@ struct texts {
 };
 
 #define OPERANDS_MAX 64
+
+/* Where metrics listens, unless --listen names another. A macro, since it is text, too. */
+#define METRICS_PORT 9651
 
 struct settings {
     const char *operands[OPERANDS_MAX];
@@ -45,7 +48,7 @@ struct settings {
     const char *csv; /* the column's number, from 1; NULL: lines */
     const char *pg, *query, *table, *column;
     const char *item;
-    bool binary, empty, standby, dry_run;
+    bool binary, empty, fewer, standby, dry_run;
     const char *kind;
     int64_t settle, stale, lease; /* ms; lease 0: none */
     uint64_t batch, window;

@@ -31,8 +31,9 @@ const char *show_state(char *out, const struct survey_filter *f) {
 
 const char *show_rebuild(char *out, const struct survey_filter *f) {
     char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
-    snprintf(out, SHOW_TEXT, "rebuild: %s items in %s%s",
+    snprintf(out, SHOW_TEXT, "rebuild: %s item%s in %s%s",
              numbers_show_count(items, f->rebuild_received),
+             f->rebuild_received == 1 ? "" : "s",
              numbers_show_time(age, f->rebuild_age * 1000),
              f->interrupted ? ", interrupted" : "");
     return out;
@@ -90,6 +91,7 @@ static void add_node(struct table *t, const struct survey_node *n) {
 void show_nodes(const struct survey *v, FILE *out, size_t width) {
     struct table *t = table_new("lllrrrl", "SERVER", "PRODUCT", "BULWARK", "FILTERS",
                                 "SIZE", "MEMORY", "ROLE");
+    table_spare(t, "24351");
     for (size_t i = 0; i < v->nnodes; i++)
         add_node(t, &v->node[i]);
     table_print(t, out, width);
@@ -133,6 +135,7 @@ static void add_filter(struct table *t, const struct survey_filter *f) {
 static void show_filters(const struct survey *v, FILE *out, size_t width) {
     struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ITEMS", "CAPACITY", "FULL",
                                 "ERROR", "TARGET", "SIZE");
+    table_spare(t, "637254");
     for (size_t i = 0; i < v->nfilters; i++)
         add_filter(t, &v->filter[i]);
     table_print(t, out, width);
@@ -148,9 +151,8 @@ struct paper {
 static void print_warning(void *context, const struct survey_node *n,
                           const struct survey_filter *f, const char *sentence) {
     const struct paper *paper = context;
-    char *name = f ? show_name(f) : NULL, *text;
-    if (asprintf(&text, "%s%s %s.", f ? name : n->name, f ? "" : ":", sentence) < 0)
-        abort();
+    char *name = f ? show_name(f) : fail_text("%s:", n->name);
+    char *text = fail_text("%s %s.", name, sentence);
     text_wrap(paper->out, text, paper->width);
     free(text);
     free(name);
@@ -171,8 +173,7 @@ void show_list(const struct survey *v, FILE *out, size_t width) {
     } else if (v->trouble.code == EXIT_DONE) {
         fputs("\nThere is no filter here.\n", out);
     }
-    FILE *warnings = open_memstream(&text, &length);
-    if (!warnings) abort();
+    FILE *warnings = fail_memstream(&text, &length);
     show_warnings(v, warnings, width);
     fclose(warnings);
     if (length) fprintf(out, "\n%s", text);

@@ -9,8 +9,14 @@
 #include "text.h"
 
 const char *const survey_cause_names[SURVEY_CAUSES] = {
-    "bypass",  "missing", "partial", "plain",    "loading", "later_version", "link_down",
-    "replica", "lease",   "restart", "failover", "restore", "other"};
+    [SURVEY_BY_BYPASS] = "bypass",       [SURVEY_BY_MISSING] = "missing",
+    [SURVEY_BY_PARTIAL] = "partial",     [SURVEY_BY_PLAIN] = "plain",
+    [SURVEY_BY_LOADING] = "loading",     [SURVEY_BY_LATER_VERSION] = "later_version",
+    [SURVEY_BY_LINK_DOWN] = "link_down", [SURVEY_BY_REPLICA] = "replica",
+    [SURVEY_BY_LEASE] = "lease",         [SURVEY_BY_RESTART] = "restart",
+    [SURVEY_BY_FAILOVER] = "failover",   [SURVEY_BY_RESTORE] = "restore",
+    [SURVEY_BY_OTHER] = "other",
+};
 
 const char *const survey_state_names[SURVEY_STATES] = {"ready", "loading", "plain",
                                                        "later_version", "missing"};
@@ -34,7 +40,9 @@ static void forget_filters(struct survey *v) {
 }
 
 static void forget_node(struct survey_node *n) {
-    survey_forget_keys(n);
+    survey_forget_keys(&n->known);
+    survey_forget_keys(&n->named);
+    survey_forget_keys(&n->walk.found);
     free(n->numbers);
 }
 
@@ -66,6 +74,7 @@ static void find_masters(struct survey *v) {
     struct nodes *nodes = v->nodes;
     struct survey_node *masters = fail_alloc((nodes->n + 1) * sizeof(*masters));
     size_t n = 0;
+    v->moved = false;
     for (size_t i = 0; i < nodes->n; i++) {
         if (!is_master(nodes, nodes->node[i])) continue;
         struct survey_node *before = known(v, nodes->node[i]);
@@ -73,44 +82,49 @@ static void find_masters(struct survey *v) {
             masters[n] = *before;
             before->node = NULL;
         }
+        v->moved |= !before;
         masters[n].node = nodes->node[i];
         server_show(&nodes->node[i]->at, masters[n].name);
         text_tame(masters[n++].name, false);
     }
-    for (size_t i = 0; i < v->nnodes; i++)
+    for (size_t i = 0; i < v->nnodes; i++) {
+        v->moved |= v->node[i].node != NULL;
         if (v->node[i].node) forget_node(&v->node[i]);
+    }
     free(v->node);
     v->node = masters;
     v->nnodes = n;
 }
 
-bool survey_away(struct survey *v, struct survey_node *n, const char *why) {
-    n->up = false;
-    snprintf(n->why, sizeof(n->why), "%.500s", why);
-    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_SERVER, "%s", n->why);
+bool survey_away(struct survey *v, struct survey_node *n, const struct failure *why) {
+    n->up = n->walk.under_way = false; /* a cursor is for one process */
+    snprintf(n->why, sizeof(n->why), "%.500s", why->text);
+    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, why->code, "%s", n->why);
     return false;
 }
 
 bool survey_lose(struct survey *v, struct survey_node *n) {
     struct failure f;
     nodes_lose(n->node, &f);
-    return survey_away(v, n, f.text);
+    return survey_away(v, n, &f);
 }
 
 /* If nobody can say who the masters are, those that were known are asked. */
 void survey_look(struct survey *v) {
     struct failure f = {.code = EXIT_DONE};
     v->began = interrupt_clock();
+    v->looks++;
     forget_filters(v);
     v->trouble.code = EXIT_DONE;
     bool found = nodes_refresh(v->nodes, &f);
     find_masters(v);
     if (!found && v->nnodes == 0) v->trouble = f;
-    for (size_t i = 0; i < v->nnodes; i++)
-        survey_ask_node(v, &v->node[i]);
+    survey_ask_nodes(v);
     survey_find_keys(v);
     survey_ask_filters(v);
+    survey_note_unserved(v);
     survey_join_parts(v);
+    if (interrupt_came()) interrupt_fail(&v->trouble);
     v->took = interrupt_clock() - v->began;
 }
 
@@ -124,7 +138,8 @@ struct survey_filter *survey_add_filter(struct survey *v, const struct survey_ke
         v->filter = more;
     }
     struct survey_filter *made = &v->filter[v->nfilters++];
-    made->key = (struct survey_key){fail_strndup(key->text, key->length), key->length};
+    made->key =
+        (struct survey_key){fail_strndup(key->text, key->length), key->length, false};
     made->parts = made->in_state = 1;
     return made;
 }

@@ -25,10 +25,23 @@
 
 /* As INFO bf and BF.INFO FULL name them; a bit each. The last stands for what has another
  * name. */
-#define SURVEY_CAUSES 13
+enum survey_cause {
+    SURVEY_BY_BYPASS,
+    SURVEY_BY_MISSING,
+    SURVEY_BY_PARTIAL,
+    SURVEY_BY_PLAIN,
+    SURVEY_BY_LOADING,
+    SURVEY_BY_LATER_VERSION,
+    SURVEY_BY_LINK_DOWN,
+    SURVEY_BY_REPLICA,
+    SURVEY_BY_LEASE,
+    SURVEY_BY_RESTART,
+    SURVEY_BY_FAILOVER,
+    SURVEY_BY_RESTORE,
+    SURVEY_BY_OTHER,
+    SURVEY_CAUSES
+};
 extern const char *const survey_cause_names[SURVEY_CAUSES];
-#define SURVEY_MISSING_CAUSE 1
-#define SURVEY_OTHER_CAUSE   (SURVEY_CAUSES - 1)
 
 struct survey_answers {
     uint64_t exists_no, exists_maybe, absent, maybe, unknown[SURVEY_CAUSES];
@@ -42,6 +55,23 @@ struct survey_number {
 struct survey_key {
     char *text; /* any bytes, and NUL */
     size_t length;
+    bool absent; /* named, and not there when it was looked for */
+};
+
+struct survey_keys {
+    struct survey_key *at;
+    size_t n, room;
+};
+
+/* SCAN, a type after the other. It may take several looks. */
+struct survey_walk {
+    bool under_way;
+    size_t kind;      /* the type whose turn it is */
+    char cursor[24];  /* of SCAN; "": this type has not begun */
+    size_t steps;     /* so far */
+    uint64_t filters; /* bf_filters when it began */
+    struct survey_keys found;
+    size_t first; /* of those found, of this type */
 };
 
 struct survey_node {
@@ -50,6 +80,8 @@ struct survey_node {
     char name[ADDRESS_TEXT];
     bool up, loading;
     char why[512]; /* it is not up */
+    bool tells;    /* INFO; a user may lack the right to ask */
+    bool in_cluster;
     char product[16], version[32], bulwark[32], role[16];
     uint64_t memory, memory_limit; /* bytes; a limit of 0 is none */
     char trust_warnings[160];
@@ -57,8 +89,9 @@ struct survey_node {
     struct survey_number *numbers;
     size_t nnumbers;
 
-    struct survey_key *keys; /* what SCAN has found, or was named */
-    size_t nkeys, room;
+    struct survey_keys known; /* what walks have found; without names they are asked */
+    struct survey_keys named; /* the names that it should have, and their parts */
+    struct survey_walk walk;
     uint64_t scanned_filters; /* bf_filters at the time */
     int64_t scanned_at;       /* 0: never */
     bool lost_keys;           /* some have gone, or are with another node */
@@ -119,7 +152,15 @@ struct survey {
     size_t nfilters;
     struct failure trouble; /* EXIT_DONE: none */
     int64_t began, took;    /* the last look: ms on interrupt_clock(); ms */
+    int64_t walk_ms; /* the caller's: how long a look may look for keys; 0: no limit */
+    size_t looks;
+    bool moved;    /* other nodes are masters than at the last look */
+    bool unserved; /* a name's slot is nobody's */
 };
+
+/* Looks that come one after the other and mustn't take long: what a look doesn't see of a
+ * server's keys in this time, the next ones do. */
+#define SURVEY_WALK_MS 300
 
 /* Connects to nobody yet. */
 struct survey *survey_open(const struct settings *s, struct failure *f);
@@ -135,24 +176,33 @@ uint64_t survey_sum(const struct survey *v, const char *name);
 
 /* ---- the steps of a look; the second and third say what is wrong in v->trouble ---- */
 
-/* survey_node.c: false, with why, if the node doesn't answer. */
-bool survey_ask_node(struct survey *v, struct survey_node *n);
+/* survey_node.c: those that don't answer are not up, and say why. */
+void survey_ask_nodes(struct survey *v);
 
 /* The node is away, for the rest of this look; returns false. The second: since its
  * connection has failed. */
-bool survey_away(struct survey *v, struct survey_node *n, const char *why);
+bool survey_away(struct survey *v, struct survey_node *n, const struct failure *why);
 bool survey_lose(struct survey *v, struct survey_node *n);
 
 /* survey_keys.c: finds the filters' keys. */
 void survey_find_keys(struct survey *v);
-void survey_forget_keys(struct survey_node *n);
+bool survey_is_walking(const struct survey *v); /* there may be more */
+void survey_forget_keys(struct survey_keys *keys);
 
-/* survey_filter.c: asks for the filters of all nodes' keys. */
+/* survey_filter.c: asks for the filters of all nodes' keys. The second: a filter that was
+ * named, and a sentence with a %s for its name. */
 void survey_ask_filters(struct survey *v);
+void survey_add_missing(struct survey *v, const struct survey_key *key, const char *why);
 bool survey_read_filter(const redisReply *r, struct survey_filter *out);
+
+/* survey_keys.c, again: what was named and can't be asked of anybody is missing. */
+void survey_note_unserved(struct survey *v);
 
 /* survey_parts.c: sorts; makes one line of the parts of each filter. */
 void survey_join_parts(struct survey *v);
+
+/* How long the name before ":{digits}" is; 0: it is no part. */
+size_t survey_stem(const struct survey_key *k);
 
 /* Appends; the key is copied. */
 struct survey_filter *survey_add_filter(struct survey *v, const struct survey_key *key);

@@ -17,20 +17,12 @@
 
 /* ---- reading ---- */
 
-static const redisReply *field(const redisReply *r, const char *name) {
-    if (!r || (r->type != REDIS_REPLY_ARRAY && r->type != REDIS_REPLY_MAP)) return NULL;
-    for (size_t i = 0; i + 1 < r->elements; i += 2)
-        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
-            return r->element[i + 1];
-    return NULL;
-}
-
 static bool is_nil(const redisReply *r) {
     return !r || r->type == REDIS_REPLY_NIL;
 }
 
 static uint64_t number(const redisReply *r, const char *name) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     bool good = value && value->type == REDIS_REPLY_INTEGER && value->integer > 0;
     return good ? (uint64_t)value->integer : 0;
 }
@@ -43,7 +35,7 @@ static int64_t time_of(const redisReply *r, const char *name, uint64_t unit) {
 
 /* Text in RESP2. */
 static double rate(const redisReply *r, const char *name) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     if (!value) return NAN;
     if (value->type == REDIS_REPLY_DOUBLE) return value->dval;
     if (value->type == REDIS_REPLY_INTEGER) return (double)value->integer;
@@ -51,7 +43,7 @@ static double rate(const redisReply *r, const char *name) {
 }
 
 static void text(const redisReply *r, const char *name, char *out, size_t room) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     snprintf(out, room, "%s", value && value->str ? value->str : "");
     text_tame(out, false);
 }
@@ -69,17 +61,16 @@ static void read_standing(const redisReply *r, struct survey_filter *out) {
     text(r, "State", word, sizeof(word));
     out->state = place(word, survey_state_names, SURVEY_LATER, SURVEY_LATER);
     text(r, "Unknown by", word, sizeof(word));
-    unsigned cause =
-        place(word, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
+    unsigned cause = place(word, survey_cause_names, SURVEY_BY_OTHER, SURVEY_BY_OTHER);
     out->unknown_by = word[0] ? 1u << cause : 0;
-    const redisReply *doubt = field(r, "Doubt");
+    const redisReply *doubt = reply_field(r, "Doubt");
     for (size_t i = 0, n = 0; doubt && i < doubt->elements; i++) {
         const char *name = doubt->element[i]->str ? doubt->element[i]->str : "?";
         if (n + strlen(name) + 2 >= sizeof(out->doubt)) break;
         n += (size_t)sprintf(out->doubt + n, "%s%s", n ? "," : "", name);
     }
     text_tame(out->doubt, false);
-    bool leased = !is_nil(field(r, "Lease until ms"));
+    bool leased = !is_nil(reply_field(r, "Lease until ms"));
     out->lease_left = leased ? time_of(r, "Lease until ms", 1) : SURVEY_NEVER;
     if (leased && out->node) out->lease_left -= out->node->clock;
     out->vouched_at = time_of(r, "Vouched for at ms", 1);
@@ -105,7 +96,7 @@ static void read_rebuild(const redisReply *r, struct survey_filter *out) {
     out->rebuilding = !is_nil(r);
     if (!out->rebuilding) return;
     out->rebuild_age = time_of(r, "Seconds since START", 1000);
-    bool fed = !is_nil(field(r, "Seconds since LOAD"));
+    bool fed = !is_nil(reply_field(r, "Seconds since LOAD"));
     out->rebuild_idle = fed ? time_of(r, "Seconds since LOAD", 1000) : SURVEY_NEVER;
     out->rebuild_received = number(r, "Received");
     out->interrupted = number(r, "Interrupted") != 0;
@@ -114,7 +105,7 @@ static void read_rebuild(const redisReply *r, struct survey_filter *out) {
 }
 
 static void read_answers(const redisReply *r, struct survey_answers *out) {
-    const redisReply *unknown = field(r, "unknown");
+    const redisReply *unknown = reply_field(r, "unknown");
     out->exists_no = number(r, "exists_no");
     out->exists_maybe = number(r, "exists_maybe");
     out->absent = number(r, "absent");
@@ -123,17 +114,17 @@ static void read_answers(const redisReply *r, struct survey_answers *out) {
         const redisReply *name = unknown->element[i], *n = unknown->element[i + 1];
         if (!name->str || n->type != REDIS_REPLY_INTEGER || n->integer < 0) continue;
         unsigned cause =
-            place(name->str, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
+            place(name->str, survey_cause_names, SURVEY_BY_OTHER, SURVEY_BY_OTHER);
         out->unknown[cause] += (uint64_t)n->integer;
     }
 }
 
 bool survey_read_filter(const redisReply *r, struct survey_filter *out) {
-    if (!field(r, "State")) return false;
+    if (!reply_field(r, "State")) return false;
     read_standing(r, out);
     read_bits(r, out);
-    read_rebuild(field(r, "Rebuild"), out);
-    read_answers(field(r, "Answers"), &out->answers);
+    read_rebuild(reply_field(r, "Rebuild"), out);
+    read_answers(reply_field(r, "Answers"), &out->answers);
     return true;
 }
 
@@ -147,23 +138,29 @@ static void note(struct survey *v, const struct survey_node *n, const struct sur
                  const char *words) {
     if (v->trouble.code != EXIT_DONE) return;
     char *name = text_shown(k->text, k->length);
-    fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", name, n->name,
-         words);
+    if (strncmp(words, "NOPERM", 6) == 0)
+        fail(&v->trouble, EXIT_REFUSED,
+             "the ACL user needs bf.info for the key %.200s (%.300s)", name, words);
+    else
+        fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", name, n->name,
+             words);
     free(name);
+}
+
+void survey_add_missing(struct survey *v, const struct survey_key *key, const char *why) {
+    struct survey_filter *f = survey_add_filter(v, key);
+    f->state = SURVEY_MISSING;
+    f->lease_left = SURVEY_NEVER;
+    f->error = f->estimated = f->fill = f->full = NAN;
+    f->unknown_by = 1u << SURVEY_BY_MISSING;
+    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_REFUSED, why, key->text);
 }
 
 /* Of those that were not named, it went between SCAN and this. */
 static void take_missing(struct survey *v, struct survey_node *n,
                          const struct survey_key *k) {
-    n->lost_keys = true;
-    if (!is_named(v)) return;
-    struct survey_filter *f = survey_add_filter(v, k);
-    f->state = SURVEY_MISSING;
-    f->lease_left = SURVEY_NEVER;
-    f->error = f->estimated = f->fill = f->full = NAN;
-    f->unknown_by = 1u << SURVEY_MISSING_CAUSE;
-    if (v->trouble.code == EXIT_DONE)
-        fail(&v->trouble, EXIT_REFUSED, "there is no filter called %.200s", k->text);
+    n->lost_keys |= !k->absent;
+    if (is_named(v)) survey_add_missing(v, k, "there is no filter called %.200s");
 }
 
 static void take(struct survey *v, struct survey_node *n, const struct survey_key *k,
@@ -188,7 +185,11 @@ static void take(struct survey *v, struct survey_node *n, const struct survey_ke
 static bool follow(struct survey *v, struct survey_node *n, const struct survey_key *k) {
     const char *words[] = {"BF.INFO", k->text, "FULL"};
     const size_t lengths[] = {7, k->length, 4};
-    const struct question q = {.n = 3, .words = words, .lengths = lengths, .key = k->text};
+    const struct question q = {.n = 3,
+                               .words = words,
+                               .lengths = lengths,
+                               .key = k->text,
+                               .key_length = k->length};
     struct failure f;
     n->lost_keys = true;
     redisReply *r = nodes_ask(v->nodes, &q, &f);
@@ -211,11 +212,12 @@ static bool is_redirected(const redisReply *r, const struct survey_node *n) {
 
 /* Keys from ... to - 1. Those that are elsewhere wait until all replies are in: then the
  * connection is free. */
-static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to) {
+static bool ask(struct survey *v, struct survey_node *n, const struct survey_keys *keys,
+                size_t from, size_t to) {
     size_t elsewhere[WINDOW], nelsewhere = 0;
     for (size_t i = from; i < to; i++) {
-        const char *words[] = {"BF.INFO", n->keys[i].text, "FULL"};
-        const size_t lengths[] = {7, n->keys[i].length, 4};
+        const char *words[] = {"BF.INFO", keys->at[i].text, "FULL"};
+        const size_t lengths[] = {7, keys->at[i].length, 4};
         redisAppendCommandArgv(n->node->c, 3, words, lengths);
     }
     int64_t until = interrupt_clock() + v->settings->timeout;
@@ -225,19 +227,20 @@ static bool ask(struct survey *v, struct survey_node *n, size_t from, size_t to)
         if (is_redirected(r, n))
             elsewhere[nelsewhere++] = i;
         else
-            take(v, n, &n->keys[i], r);
+            take(v, n, &keys->at[i], r);
         freeReplyObject(r);
     }
     for (size_t i = 0; i < nelsewhere; i++)
-        if (!follow(v, n, &n->keys[elsewhere[i]])) return false;
+        if (!follow(v, n, &keys->at[elsewhere[i]])) return false;
     return true;
 }
 
 static void ask_node(struct survey *v, struct survey_node *n) {
-    for (size_t i = 0; n->up && n->node->c && i < n->nkeys && !interrupt_came();
+    const struct survey_keys *keys = is_named(v) ? &n->named : &n->known;
+    for (size_t i = 0; n->up && n->node->c && i < keys->n && !interrupt_came();
          i += WINDOW) {
-        size_t to = i + WINDOW < n->nkeys ? i + WINDOW : n->nkeys;
-        if (!ask(v, n, i, to)) return;
+        size_t to = i + WINDOW < keys->n ? i + WINDOW : keys->n;
+        if (!ask(v, n, keys, i, to)) return;
     }
 }
 

@@ -13,8 +13,7 @@
 
 #include "survey.h"
 
-/* How long the name before ":{digits}" is; 0: it is no part. */
-static size_t stem(const struct survey_key *k) {
+size_t survey_stem(const struct survey_key *k) {
     size_t end = k->length;
     if (end < 5 || k->text[end - 1] != '}') return 0;
     size_t at = end - 1;
@@ -30,13 +29,13 @@ static int by_bytes(const void *a, size_t na, const void *b, size_t nb) {
 }
 
 static uint32_t tag(const struct survey_key *k) {
-    return (uint32_t)strtoul(k->text + stem(k) + 2, NULL, 10);
+    return (uint32_t)strtoul(k->text + survey_stem(k) + 2, NULL, 10);
 }
 
 /* Parts come by their tags. */
 static int by_name(const void *a, const void *b) {
     const struct survey_key *x = a, *y = b; /* the first member of a filter */
-    size_t nx = stem(x), ny = stem(y);
+    size_t nx = survey_stem(x), ny = survey_stem(y);
     if (nx == 0 || ny == 0 || nx != ny || memcmp(x->text, y->text, nx) != 0)
         return by_bytes(x->text, x->length, y->text, y->length);
     uint32_t tx = tag(x), ty = tag(y);
@@ -50,8 +49,8 @@ static bool is_same(const struct survey_filter *a, const struct survey_filter *b
 }
 
 static bool are_parts(const struct survey_filter *a, const struct survey_filter *b) {
-    size_t n = stem(&a->key);
-    return n > 0 && n == stem(&b->key) && memcmp(a->key.text, b->key.text, n) == 0;
+    size_t n = survey_stem(&a->key);
+    return n > 0 && n == survey_stem(&b->key) && memcmp(a->key.text, b->key.text, n) == 0;
 }
 
 static int64_t first_of(int64_t a, int64_t b) {
@@ -146,12 +145,12 @@ static bool is_whole(const struct survey_filter *parts, size_t n) {
 }
 
 static void finish(struct survey_filter *sum, bool whole) {
-    size_t n = stem(&sum->key);
+    size_t n = survey_stem(&sum->key);
     char *name = fail_alloc(n + 5);
     memcpy(name, sum->key.text, n);
     memcpy(name + n, ":{*}", 5);
     free(sum->key.text);
-    sum->key = (struct survey_key){name, n + 4};
+    sum->key = (struct survey_key){name, n + 4, false};
     sum->error /= (double)sum->parts;
     sum->estimated /= (double)sum->parts;
     sum->fill /= (double)sum->parts;

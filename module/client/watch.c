@@ -94,11 +94,19 @@ static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
                          size_t width) {
     struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ABSENT/S", "MAYBE/S",
                                 "UNKNOWN/S", "ADDS/S", "FULL", "ERROR");
+    table_spare(t, "765");
     for (size_t i = 0; i < v->nfilters; i++) {
         struct rates r = rates_of_filter(m, v, &v->filter[i]);
         add_filter(t, &v->filter[i], &r);
     }
     table_print(t, out, width);
+}
+
+/* Of a node that is away, the warnings tell. */
+static bool is_told(const struct survey *v) {
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (!v->node[i].up) return true;
+    return v->trouble.code != EXIT_REFUSED;
 }
 
 static void draw(struct memory *m, const struct survey *v, FILE *out, size_t width) {
@@ -114,7 +122,7 @@ static void draw(struct memory *m, const struct survey *v, FILE *out, size_t wid
     draw_filters(m, v, out, width);
     putc('\n', out);
     show_warnings(v, out, width);
-    if (v->trouble.code == EXIT_REFUSED) text_wrap(out, v->trouble.text, width);
+    if (!is_told(v)) text_wrap(out, v->trouble.text, width);
 }
 
 /* ---- the screen ---- */
@@ -154,8 +162,7 @@ static void show_on_screen(struct memory *m, const struct survey *v) {
     char *text = NULL;
     size_t length, columns = 80, rows = 24;
     terminal_size(&columns, &rows);
-    FILE *out = open_memstream(&text, &length);
-    if (!out) abort();
+    FILE *out = fail_memstream(&text, &length);
     draw(m, v, out, columns);
     fclose(out);
     put_on_screen(text, columns, rows);
@@ -178,7 +185,7 @@ static void show(struct memory *m, const struct survey *v, bool screen) {
 
 /* Nothing to show, and why: only at the first look; what goes later may come again. */
 static bool is_hopeless(const struct survey *v) {
-    return v->nfilters == 0 && v->trouble.code != EXIT_DONE;
+    return v->nfilters == 0 && v->trouble.code != EXIT_DONE && !interrupt_came();
 }
 
 static bool look_again(struct survey *v, struct memory *m, bool screen, struct failure *f) {
@@ -201,6 +208,7 @@ bool run_watch(const struct settings *given, struct failure *f) {
     if (s.interval < 100) return fail(f, EXIT_USAGE, "--interval wants 100ms or more");
     struct survey *v = survey_open(&s, f);
     if (!v) return false;
+    v->walk_ms = SURVEY_WALK_MS;
     survey_look(v);
     size_t columns, rows;
     bool good = !is_hopeless(v), screen = good && !s.json && terminal_size(&columns, &rows);

@@ -67,8 +67,7 @@ program() {
     sed "s,@BIN@,$PREFIX/bin," module/package/bulwark-feed@.service |
         place 644 "$PREFIX/lib/systemd/system/bulwark-feed@.service"
     for extra in python/bulwark.py node/bulwark.mjs prometheus/alerts.yml grafana/dashboard.json; do
-        [ ! -f "module/client/$extra" ] ||
-            place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"
+        place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"
     done
     drop "$share/bulwark"
 }

@@ -170,7 +170,7 @@ static void take_filter(struct server *s, const char *key, const redisReply *r) 
 static void ask_filter(struct server *s, const struct part *p) {
     struct failure f;
     const char *words[] = {"BF.INFO", p->key, "FULL"};
-    struct question q = {3, words, NULL, p->key, true};
+    struct question q = {.n = 3, .words = words, .key = p->key, .once = true};
     redisReply *r = nodes_ask(s->nodes, &q, &f);
     if (r)
         take_filter(s, p->key, r);

@@ -51,7 +51,7 @@ static char *quoted(struct postgres *p, const char *text, bool is_name, struct f
 
 /* The text, and more behind it; frees the text. */
 static char *append(char *text, const char *more, const char *separator) {
-    char *both = postgres_text("%s%s%s", text, *text ? separator : "", more);
+    char *both = fail_text("%s%s%s", text, *text ? separator : "", more);
     free(text);
     return both;
 }
@@ -70,14 +70,14 @@ static char *append_escaped(char *text, const char *more) {
 /* A list made of the item's columns; NULL after a failure. */
 static char *list_columns(struct postgres *p, const struct form *form, const char *pattern,
                           const char *separator, struct failure *f) {
-    char *list = postgres_text("%s", "");
+    char *list = fail_text("%s", "");
     for (size_t i = 0; i < form->n; i++) {
         char *name = quoted(p, form->column[i], true, f), *one;
         if (!name) {
             free(list);
             return NULL;
         }
-        one = postgres_text("%s%s", name, pattern);
+        one = fail_text("%s%s", name, pattern);
         list = append(list, one, separator);
         free(one);
         PQfreemem(name);
@@ -88,12 +88,12 @@ static char *list_columns(struct postgres *p, const struct form *form, const cha
 /* format('user:%s', "id"); NULL after a failure. */
 static char *item_expression(struct postgres *p, const struct form *form,
                              struct failure *f) {
-    char *format = append_escaped(postgres_text("%s", ""), form->text[0]);
+    char *format = append_escaped(fail_text("%s", ""), form->text[0]);
     for (size_t i = 0; i < form->n; i++)
         format = append_escaped(append(format, "%s", ""), form->text[i + 1]);
     char *text = quoted(p, format, false, f);
     char *columns = text ? list_columns(p, form, "", ", ", f) : NULL;
-    char *out = columns ? postgres_text("pg_catalog.format(%s, %s)", text, columns) : NULL;
+    char *out = columns ? fail_text("pg_catalog.format(%s, %s)", text, columns) : NULL;
     free(format);
     PQfreemem(text);
     free(columns);
@@ -104,7 +104,7 @@ static char *table_name(struct postgres *p, const struct feed_config *c,
                         struct failure *f) {
     char *schema = quoted(p, c->schema, true, f);
     char *table = schema ? quoted(p, c->relation, true, f) : NULL;
-    char *both = table ? postgres_text("%s.%s", schema, table) : NULL;
+    char *both = table ? fail_text("%s.%s", schema, table) : NULL;
     PQfreemem(schema);
     PQfreemem(table);
     return both;
@@ -114,7 +114,7 @@ static char *table_name(struct postgres *p, const struct feed_config *c,
 
 /* Without a key: a query. */
 static void read_at_once(struct postgres *p) {
-    char *query = postgres_text("(SELECT %s FROM %s WHERE %s)", p->item, p->from, p->only);
+    char *query = fail_text("(SELECT %s FROM %s WHERE %s)", p->item, p->from, p->only);
     free(p->from);
     p->from = query;
 }
@@ -125,7 +125,7 @@ static bool choose(struct postgres *p, const struct feed_config *c, PGresult *ro
         return fail(f, EXIT_SOURCE, "PostgreSQL has no table %s for this user", c->table);
     p->table_id = fail_strndup(PQgetvalue(row, 0, OID), strlen(PQgetvalue(row, 0, OID)));
     p->by_key = !PQgetisnull(row, 0, COLUMNS);
-    if (p->by_key) p->column = postgres_text("%s", PQgetvalue(row, 0, COLUMNS));
+    if (p->by_key) p->column = fail_text("%s", PQgetvalue(row, 0, COLUMNS));
     bool is_item = p->by_key && *PQgetvalue(row, 0, IS_ITEM) == 't';
     if (is_item) return true;
     p->item = item_expression(p, &c->item, f);

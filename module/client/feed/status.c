@@ -50,7 +50,7 @@ struct status {
 
 static redisReply *ask(struct nodes *nodes, const char *key, size_t n, const char **words,
                        struct failure *f) {
-    struct question q = {n, words, NULL, key, true};
+    struct question q = {.n = n, .words = words, .key = key, .once = true};
     redisReply *r = nodes_ask(nodes, &q, f);
     if (!r || r->type != REDIS_REPLY_ERROR || strcmp(words[0], "BF.INFO") == 0) return r;
     fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], r->str);

@@ -122,7 +122,7 @@ static bool ask(struct verify *v, int row, bool *absent, struct failure *f) {
     const char *key = v->parts.part[split_part(item, length, v->parts.n)].key;
     const char *words[] = {"BF.CHECK", key, item};
     const size_t lengths[] = {8, strlen(key), length};
-    struct question q = {3, words, lengths, key, false};
+    struct question q = {.n = 3, .words = words, .lengths = lengths, .key = key};
     redisReply *r = nodes_ask(v->nodes, &q, f);
     if (!r) return false;
     bool good = r->type != REDIS_REPLY_ERROR;

@@ -72,6 +72,16 @@ TEST(all_parts_on_all_nodes_are_one_line) {
     CHECK_INT(count(got.out, "\nbulwark_up{"), 3);
 }
 
+TEST(one_node_of_a_cluster_says_that_there_are_others) {
+    struct cluster *all;
+    start_filled(&all);
+    struct outcome got = program_run("list", "--json", "-p", program_port(all->node[0]));
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(got.out, "this is a node of a cluster, and there are others: -c asks"));
+    CHECK(!strstr(got.out, "some are missing"));
+    CHECK(!strstr(look(all, "list", "--json").out, "there are others"));
+}
+
 TEST(a_part_that_is_missing_is_told) {
     struct cluster *all;
     struct spread *k = start_filled(&all);
@@ -80,6 +90,36 @@ TEST(a_part_that_is_missing_is_told) {
     CHECK_INT(got.code, EXIT_DONE);
     CHECK(strstr(line_with(got.out, "some are missing"), "k:{*} has 127 parts"));
     CHECK(strstr(look(all, "list", "k", "--json").out, "\"parts_missing\":true"));
+}
+
+/* Alone it would be as if it had never been asked for. */
+TEST(a_filter_whose_slot_is_nobodys_is_missing) {
+    struct cluster *all = cluster_start(.masters = 3, .uncovered = true);
+    const char *name = "k";
+    for (int i = 0; slot_of(cluster_link(all, 0), name) < 16384 - 1024; i++)
+        name = text_of("k%d", i);
+    struct outcome got = look(all, "list", name, "--json");
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(strstr(got.err, text_of("nobody serves the slot of %s:", name)));
+    CHECK(strstr(line_with(got.out, text_of("\"%s\"", name)), "\"state\":\"missing\""));
+    got = look(all, "metrics", "--once", name);
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(strstr(got.out, text_of("filter=\"%s\",state=\"missing\"} 1", name)));
+    CHECK(strstr(got.out, "bulwark_scrape_complete 0"));
+}
+
+/* Two in the time of one. */
+TEST(masters_that_hang_are_waited_for_at_the_same_time) {
+    struct cluster *all = cluster_start(.masters = 3);
+    for (size_t i = 1; i < 3; i++)
+        server_pause(all->node[i]);
+    struct outcome got = look(all, "metrics", "--once", "--timeout", "3s");
+    for (size_t i = 1; i < 3; i++)
+        server_resume(all->node[i]);
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK_INT(count(got.out, "\"} 0\n# HELP bulwark_info"), 1);
+    const char *took = strstr(got.out, "\nbulwark_scrape_duration_seconds ");
+    CHECK(took && strtod(strchr(took, ' '), NULL) < 6);
 }
 
 /* With full coverage, which is the default, no other node answers either; nobody waits for

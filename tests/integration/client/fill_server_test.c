@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* fill_server_test.c - the ways to a server: passwords, ACL users, sockets, URIs, TLS. */
+/* fill_server_test.c - the ways to a server: passwords, ACL users, sockets, URIs.
+ * TLS is in tls_test.c. */
 
 #include "fill.h"
 
 #include "files.h"
 #include "harness.h"
 #include "states.h"
-#include "workspace.h"
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define SECRET "correct:horse@7%"
 #define LOADER "+bf.rebuild +bf.info"
@@ -149,88 +145,4 @@ TEST(an_unknown_host_is_told) {
                                      "1s", "--capacity", "1", "--from", "/dev/null");
     CHECK_INT(got.code, EXIT_SERVER);
     CHECK(strstr(got.err, "no.such.host.invalid"));
-}
-
-/* ---- TLS ---- */
-
-/* The machine's own, or the one that was fetched. */
-#define FIND_OPENSSL "PATH=$PATH:$PWD/build/deps/openssl-tool; "
-#define OPENSSL                                                                            \
-    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-#define MAKE_CERTIFICATES                                                                  \
-    OPENSSL                                                                                \
-    "-subj /CN=authority -keyout ca.key -out ca.crt && " OPENSSL                           \
-    "-subj /CN=other -keyout other.key -out other.crt && "                                 \
-    "for who in server client; do "                                                        \
-    "openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "                 \
-    "-subj /CN=$who -keyout $who.key -out $who.req && "                                    \
-    "openssl x509 -req -in $who.req -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 "     \
-    "-out $who.crt || exit 1; done"
-
-static void discard(void *path) {
-    remove_tree(path);
-    free(path);
-}
-
-static const char *certificates(void) {
-    char *directory = workspace_new_directory();
-    test_defer(discard, directory);
-    if (system(FIND_OPENSSL "openssl version >/dev/null 2>&1") != 0)
-        SKIP("no openssl to be had");
-    const char *make =
-        text_of(FIND_OPENSSL "cd %s && (" MAKE_CERTIFICATES ") >log 2>&1", directory);
-    if (system(make) != 0)
-        FAIL("no certificates: %s", file_read(text_of("%s/log", directory)).bytes);
-    return directory;
-}
-
-static int free_port(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)&at, &length) == 0);
-    close(fd);
-    return ntohs(at.sin_port);
-}
-
-static struct server *start_tls(const char *at, int port, const char *clients) {
-    return server_start(.config = text_of("tls-port %d\ntls-cert-file %s/server.crt\n"
-                                          "tls-key-file %s/server.key\n"
-                                          "tls-ca-cert-file %s/ca.crt\ntls-auth-clients %s",
-                                          port, at, at, at, clients));
-}
-
-TEST(tls_is_spoken_with_a_server_that_the_authority_knows) {
-    const char *at = certificates(), *ca = text_of("%s/ca.crt", at);
-    int number = free_port();
-    const char *port = text_of("%d", number), *ids = numbers_file(0, 50000);
-    struct server *s = start_tls(at, number, "no");
-    expect_filled(s, "-p", port, "--tls", "--cacert", ca, "--from", ids);
-    check_holds(client(s), "k", 0, 50000);
-    expect_filled(s, "--uri", text_of("rediss://127.0.0.1:%s", port), "--cacert", ca,
-                  "--from", ids, "--parts", "4");
-    expect_filled(s, "-p", port, "--tls", "--insecure", "--from", ids);
-    expect_unfilled(s, EXIT_SERVER, "no TLS with this server*", "-p", port, "--cacert",
-                    text_of("%s/other.crt", at), "--from", ids);
-    expect_unfilled(s, EXIT_SERVER, "no TLS with this server*", "-p", port, "--tls",
-                    "--from", ids);
-    expect_unfilled(s, EXIT_USAGE, "TLS can't begin*", "-p", port, "--cacert", "/nowhere",
-                    "--from", ids);
-    expect_unfilled(s, EXIT_SERVER, "*", "-p", port, "--timeout", "1s", "--from", ids);
-    expect_unfilled(s, EXIT_SERVER, "*", "--tls", "--insecure", "--timeout", "1s", "--from",
-                    ids);
-}
-
-TEST(a_server_may_want_to_know_the_client_s_certificate) {
-    const char *at = certificates(), *ca = text_of("%s/ca.crt", at);
-    int number = free_port();
-    const char *port = text_of("%d", number), *ids = numbers_file(0, 5000);
-    struct server *s = start_tls(at, number, "yes");
-    expect_filled(s, "-p", port, "--cacert", ca, "--cert", text_of("%s/client.crt", at),
-                  "--key", text_of("%s/client.key", at), "--from", ids);
-    check_holds(client(s), "k", 0, 5000);
-    expect_unfilled(s, EXIT_SERVER, "*", "-p", port, "--cacert", ca, "--timeout", "1s",
-                    "--from", ids);
 }

@@ -79,7 +79,7 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          {NULL},
          BYTES("1\n\n3\n"),
          EXIT_ITEMS,
-         "row 2: \"\" is empty*: 1 values of*"},
+         "row 2: \"\" is empty*: 1 value of*"},
         {"an empty line at the end",
          {NULL},
          BYTES("1\n\n"),
@@ -99,7 +99,7 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          {NULL},
          BYTES("1\n2\0x\n"),
          EXIT_ITEMS,
-         "row 2: \"2\\x00x\" has a NUL byte*: 1 values of*"},
+         "row 2: \"2\\x00x\" has a NUL byte*: 1 value of*"},
         {"a tab", {NULL}, BYTES("1\n2\tx\n"), EXIT_ITEMS, "row 2: \"2\\x09x\" has a tab*"},
         {"a newline where NUL ends items",
          {"-0"},
@@ -111,6 +111,12 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          BYTES("\x1b[1m\n"),
          EXIT_ITEMS,
          "row 1: \"\\x1b[1m\" has a control character*"},
+        {"an escape of one byte",
+         {NULL},
+         BYTES("\x9b"
+               "2J\x01\n"),
+         EXIT_ITEMS,
+         "row 1: \"\\x9b2J\\x01\" has a control character*"},
         {"a DEL behind eight bytes",
          {NULL},
          BYTES("12345678\x7f\n"),
@@ -156,7 +162,7 @@ TEST(an_item_has_64_kib_at_most) {
         struct outcome got = fill(s, "--from", bytes_file(bytes, length), binary);
         CHECK_INT(got.code, EXIT_ITEMS);
         CHECK(text_matches(
-            got.err, "row 2: \"xxx*...\" is longer than 64 KiB\nbulwark: 1 values of*"));
+            got.err, "row 2: \"xxx*...\" is longer than 64 KiB\nbulwark: 1 value of*"));
         CHECK_INT(fill(s, "--from", bytes_file(bytes + 2, ITEM_MAX + 1), binary).code,
                   EXIT_ITEMS);
         call(c, "DEL", "k");
@@ -259,7 +265,7 @@ TEST(a_fifo_is_read_until_nobody_writes_any_more) {
     redisContext *c = client(s);
     const char *path = text_of("%s.fifo", bytes_file("", 0));
     CHECK(mkfifo(path, 0600) == 0);
-    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: say --capacity*",
+    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: give --capacity*",
                     "--from", "/dev/null");
     struct program *p = fill_start(s, "--from", path, "--capacity", "1000", "--csv", "1");
     int first = open(path, O_WRONLY | O_CLOEXEC), second = open(path, O_WRONLY | O_CLOEXEC);

@@ -303,11 +303,13 @@ TEST(a_query_that_fails_or_writes_is_refused) {
         const char *query, *pattern;
     } cases[] = {
         {"SELEC 1", "PostgreSQL refuses the query: syntax error*"},
-        {"", "PostgreSQL refuses the query: syntax error*"},
+        {"", "PostgreSQL refuses the query: syntax error at end of input*"},
+        {"select id from t where;",
+         "PostgreSQL refuses the query: syntax error at end of input*"},
         {"SELECT id FROM nowhere", "PostgreSQL refuses the query: *\"nowhere\"*not exist*"},
         {"SELECT id, id FROM t", "the query gives 2 columns: it must give one*"},
         {"SELECT FROM t", "the query gives 0 columns: it must give one*"},
-        {"SELECT 1; SELECT 2", "PostgreSQL refuses the query: syntax error*"},
+        {"SELECT 1; SELECT 2", "PostgreSQL refuses the query: *multiple commands*"},
         {"SELECT 1) TO PROGRAM 'false' --", "PostgreSQL refuses the query: *"},
         {"SELECT 1500 / (1490 - id) FROM t",
          "PostgreSQL refuses the query: division by zero*"},
@@ -366,9 +368,9 @@ TEST(an_estimate_that_is_far_off_is_corrected) {
                     "UPDATE pg_class SET reltuples = reltuples * 0.79 WHERE relname = 't'");
     struct outcome got = fill(s, "--pg", d->conninfo, "--table", "t");
     CHECK_INT(got.code, EXIT_DONE);
-    CHECK(text_matches(got.err,
-                       "the table t has 1300000 items, not about 10*: begins again "
-                       "with room for 1560000*"));
+    CHECK(text_matches(
+        got.err, "the table t has 1300000 items, not about 10*: the fill begins again "
+                 "with room for 1560000*"));
     CHECK_INT(reply_field(call(c, "BF.INFO", "k", "FULL"), "Capacity")->integer, 1560000);
     CHECK_INT(count_missing(c, "k", 1299000, 1300000), 0);
 

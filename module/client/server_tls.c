@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server_tls.c - see server_tls.h.
+ *
+ * hiredis can begin TLS by itself, but looks at no name. So what it gets is made here. */
+#include "server_tls.h"
+
+#include <hiredis/hiredis_ssl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+/* Where Debian and others keep the authorities; a libssl of another origin may look
+ * elsewhere. */
+#define AUTHORITIES "/etc/ssl/certs"
+
+static SSL_CTX *context; /* one for all connections, made by the first */
+
+static bool read_authorities(const struct settings *s) {
+    if (s->cacert) return SSL_CTX_load_verify_locations(context, s->cacert, NULL);
+    return SSL_CTX_set_default_verify_paths(context) &&
+           SSL_CTX_load_verify_locations(context, NULL, AUTHORITIES);
+}
+
+static bool read_own_certificate(const struct settings *s) {
+    const char *key = s->key ? s->key : s->cert;
+    if (!s->cert) return true;
+    return SSL_CTX_use_certificate_chain_file(context, s->cert) &&
+           SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM);
+}
+
+static const char *last_reason(void) {
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    return reason ? reason : "no answer";
+}
+
+static bool make_context(const struct settings *s, struct failure *f) {
+    if (context) return true;
+    context = SSL_CTX_new(TLS_client_method());
+    if (!context) return fail(f, EXIT_USAGE, "TLS can't begin: %s", last_reason());
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_verify(context, s->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    if (read_authorities(s) && read_own_certificate(s)) return true;
+    SSL_CTX_free(context);
+    context = NULL;
+    return fail(f, EXIT_USAGE, "TLS can't begin: %s; look at --cacert, --cert and --key",
+                last_reason());
+}
+
+/* A server is told the name that is wanted, but never an address: RFC 6066. */
+static bool want_name(SSL *ssl, const char *name) {
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name)) return true;
+    return SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name);
+}
+
+static bool fail_to_begin(const SSL *ssl, const char *name, const struct address *at,
+                          struct failure *f) {
+    long found = SSL_get_verify_result(ssl);
+    char text[ADDRESS_TEXT];
+    server_show(at, text);
+    if (found == X509_V_ERR_HOSTNAME_MISMATCH || found == X509_V_ERR_IP_ADDRESS_MISMATCH)
+        return fail(
+            f, EXIT_SERVER,
+            "the certificate of the server at %s isn't for %s: --sni gives the name "
+            "that it is for",
+            text, name);
+    if (found != X509_V_OK)
+        return fail(
+            f, EXIT_SERVER,
+            "the certificate of the server at %s isn't believed (%s): --cacert gives "
+            "its authority",
+            text, X509_verify_cert_error_string(found));
+    return fail(f, EXIT_SERVER, "no TLS with the server at %s (%s): is this its TLS port?",
+                text, last_reason());
+}
+
+bool server_tls_begin(const struct settings *s, const struct address *at, redisContext *c,
+                      struct failure *f) {
+    const char *name = s->sni ? s->sni : at->host;
+    if (!make_context(s, f)) return false;
+    SSL *ssl = SSL_new(context);
+    if (!ssl || !want_name(ssl, name)) {
+        SSL_free(ssl);
+        return fail(f, EXIT_USAGE, "TLS can't begin for the name %s: %s", name,
+                    last_reason());
+    }
+    if (redisInitiateSSL(c, ssl) == REDIS_OK) return true;
+    fail_to_begin(ssl, name, at, f);
+    SSL_free(ssl);
+    return false;
+}
