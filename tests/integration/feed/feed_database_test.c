@@ -33,7 +33,7 @@ SCENE(no_row_is_denied_longer_than_promised_when_the_database_hangs) {
     scene_end(s);
 }
 
-SCENE(no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
+SCENE_OF_LAG(no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
     struct scene *s = scene_start(.mode = mode);
     pid_t sender = feed_walsender(s->feed);
     kill(sender, SIGSTOP);

@@ -108,7 +108,9 @@ TEST(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
 /* ---- names ---- */
 
 /* What is added meanwhile is refused. */
-static void check_renames(struct scene *s) {
+SCENE_OF_LAG(
+    no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
+    struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     for (int i = 0; i < 5; i++) {
         expect(c, "OK", "RENAME", "k", "away");
@@ -117,15 +119,6 @@ static void check_renames(struct scene *s) {
         scene_go_on(s);
     }
     scene_end(s);
-}
-
-TEST(no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
-    check_renames(scene_start(.mode = WITH_OWN));
-}
-
-TEST(
-    no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name_with_17) {
-    check_renames(scene_start(.mode = WITH_17));
 }
 
 /* It lacks what came while another one stood in its place. */

@@ -23,9 +23,9 @@ struct feed_rules {
     struct server *server;     /* It is waited for there. */
     struct proxy *to_database; /* NULL: directly */
     struct proxy *to_server;
-    const char *lines;   /* Further lines of its configuration; may be NULL. */
-    const char *item;    /* NULL: {id} */
-    bool sized;          /* It finds the capacity by itself; else 1M. */
+    const char *lines;           /* Further lines of its configuration; may be NULL. */
+    const char *item;            /* NULL: {id} */
+    bool sized;                  /* It finds the capacity by itself; else 1M. */
     const struct spread *spread; /* of the filter, if it has parts */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
     bool without_sql;    /* Nobody runs its SQL. */

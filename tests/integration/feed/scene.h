@@ -31,8 +31,8 @@ struct mode {
 #define WITH_17   ((struct mode){.version = 17})
 #define ANNOUNCED ((struct mode){.version = 17, .announce = true})
 
-/* Tests of one fact, in each mode. */
-#define SCENE(fact)                                                                        \
+/* Tests of one fact: in each mode, or without the last. */
+#define SCENE_OF_LAG(fact)                                                                 \
     static void fact##_scene(struct mode mode);                                            \
     TEST(fact) {                                                                           \
         fact##_scene(WITH_OWN);                                                            \
@@ -40,10 +40,14 @@ struct mode {
     TEST(fact##_with_17) {                                                                 \
         fact##_scene(WITH_17);                                                             \
     }                                                                                      \
+    static void fact##_scene(struct mode mode)
+
+#define SCENE(fact)                                                                        \
+    static void fact##_scene(struct mode mode);                                            \
     TEST(fact##_announced) {                                                               \
         fact##_scene(ANNOUNCED);                                                           \
     }                                                                                      \
-    static void fact##_scene(struct mode mode)
+    SCENE_OF_LAG(fact)
 
 struct scene_rules {
     struct mode mode;          /* Its database is shared ... */
