@@ -15,12 +15,13 @@ $B/bulwark-without-libpq: $(without_libpq)
 
 # ---- unit tests ----
 
-unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/records/*.c)
+# What of the program needs no library is tested here, too.
+unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/records/*.c) module/client/feed/schedule.c
 unit_obj := $(unit_src:%.c=$B/unit/%.o)
 
 $B/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Imodule/core -c -o $@ $<
+	$(CC) $(TEST_FLAGS) -Imodule -Imodule/core -c -o $@ $<
 
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
