@@ -238,6 +238,10 @@ const char *test_file(void) {
     return now.test->file;
 }
 
+const char *test_name(void) {
+    return now.test->name;
+}
+
 unsigned test_worker(void) {
     return worker;
 }

@@ -106,6 +106,9 @@ bool test_failed(void);
  * through a file. */
 const char *test_file(void);
 
+/* The running test's name. */
+const char *test_name(void);
+
 /* Which of the workers this is, from 1 on, for things that they must not share. 0 if there
  * are no workers; otherwise the program is this process's parent. */
 unsigned test_worker(void);

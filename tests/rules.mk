@@ -17,7 +17,7 @@ $B/bulwark-without-libpq: $(without_libpq)
 
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/unit/client/*.c tests/records/*.c)
 # What of the program needs no server, and no library either.
-pure := copy_text fail json numbers split table text
+pure := copy_text fail json numbers split table text feed/schedule
 unit_obj := $(unit_src:%.c=$B/unit/%.o) $(pure:%=$B/unit/module/client/%.o)
 
 $B/unit/%.o: %.c
@@ -151,7 +151,7 @@ fuzz-commands: $(MODULE) $B/commands-fuzz
 
 long: $B/unit-tests $(INTEGRATION) $(MODULE) $(fuzzers)
 	LONG=1 $B/unit-tests -v rate estimate
-	$(test_server) LONG=1 $(INTEGRATION) -v large torture
+	$(test_server) LONG=1 $(INTEGRATION) -v large torture storm
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
 	for only in restore loadchunk; do \

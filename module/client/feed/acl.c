@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char always[] =
-    " +bf.insert +bf.card +bf.info +bf.ready +bf.rebuild +bf.mcheck"
+    " +bf.insert +bf.card +bf.info +bf.ready +bf.rebuild +bf.check"
     " +get +set +del +watch +multi +exec +discard +time +wait +info +ping";
 
 /* A pattern, as a word of redis-cli's and of a shell's: what means more in it than itself

@@ -21,7 +21,7 @@ static const char *const queued[][WORDS_MAX] = {
     {"BF.INFO", key_word, "FULL"},
     {"BF.READY", key_word, "PXAT", "1", "XX"},
     {"BF.REBUILD", key_word, "ABORT", "0000000000000000"},
-    {"BF.MCHECK", key_word, ""},
+    {"BF.CHECK", key_word, ""},
     {"GET", state_word},
     {"SET", state_word, ""},
     {"DEL", state_word},

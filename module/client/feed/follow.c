@@ -105,18 +105,20 @@ bool follow_change(struct follow *w, const struct pgoutput *change, struct failu
         take_row(w, change);
         break;
     case PGOUTPUT_DELETE:
-        w->sink->deleted += change->relation == w->relation;
+        w->deleted += change->relation == w->relation;
         break;
     case PGOUTPUT_TRUNCATE:
-        w->sink->deleted = SINK_ALL_DELETED;
+        w->deleted = SINK_ALL_DELETED;
         break;
     case PGOUTPUT_COMMIT:
+        w->sink->deleted += w->deleted;
         sink_commit(w->sink, change->end);
         break;
     case PGOUTPUT_MESSAGE:
         take_message(w, change);
         break;
     case PGOUTPUT_BEGIN:
+        w->deleted = 0;
         sink_begin(w->sink, change->end);
         break;
     case PGOUTPUT_OTHER:

@@ -14,6 +14,7 @@ struct follow {
     struct heart *heart;
     uint32_t relation;               /* the table's number; 0: it hasn't come yet */
     size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
+    uint64_t deleted;                /* rows, in the transaction that is coming */
     char *item;
     size_t room;
     char prefix[STATE_NAME_MAX + 16];

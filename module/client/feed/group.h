@@ -5,7 +5,8 @@
  *     GROUP_CLOCK    TIME
  *     GROUP_LOOK     GET state, BF.INFO key FULL
  *     GROUP_ADDS     GET state, BF.INSERT key, SET state, BF.CARD key, WAIT, WAITAOF
- *     GROUP_VOUCH    GET state, BF.READY key PXAT XX, SET state, BF.CARD key, TIME
+ *     GROUP_VOUCH    GET state, BF.INFO key FULL, BF.READY key PXAT XX, SET state,
+ *                    BF.CARD key, TIME
  *     GROUP_STATE    GET state, SET state
  *     GROUP_FIRST    the same, whatever was there
  *     GROUP_OTHER    one whose reply doesn't matter

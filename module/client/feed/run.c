@@ -143,6 +143,7 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
     heart_forget(&feed->heart);
+    sink_has_slot(feed->sink);
     sink_restart(feed->sink, lsn);
     feed->streaming = true;
     feed->numbers.streams++;

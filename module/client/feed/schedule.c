@@ -12,7 +12,7 @@
 #define YOUNG_SECONDS 7200
 
 #define REST_FACTOR      20
-#define REST_SECONDS_MIN 10
+#define REST_SECONDS_MIN 5
 
 static bool is_night(const struct schedule_rules *r, const struct schedule_facts *f) {
     if (r->rebuild_at < 0) return false;

@@ -120,6 +120,9 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
  * is whether one that is there already has to. */
 bool sink_start(const struct sink *s, uint64_t *lsn, bool *anew);
 
+/* The slot is ours: nobody else vouches from now on. */
+void sink_has_slot(struct sink *s);
+
 /* The stream begins at lsn. */
 void sink_restart(struct sink *s, uint64_t lsn);
 

@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "look.h"
 #include "sink_part.h"
+#include "survey.h"
 
 /* What WAIT and WAITAOF may take. */
 #define WAIT_MS 1000
@@ -77,6 +78,7 @@ void part_send_vouch(struct sink *s, struct sink_part *p) {
     g->deadline = p->beat.clock + s->config->lease;
     snprintf(until, sizeof(until), "%" PRId64, g->deadline);
     add_get(p, g);
+    GROUP_ADD(g, REPLY_INFO, "BF.INFO", p->key, "FULL");
     GROUP_ADD(g, REPLY_READY, "BF.READY", p->key, "PXAT", until, "XX");
     add_set(s, p, g);
     GROUP_ADD(g, REPLY_ITEMS, "BF.CARD", p->key);
@@ -134,6 +136,14 @@ static bool clock_was_set_back(const struct sink *s, const struct group *g) {
 /* It isn't what we have stored last. */
 static bool has_gone_back(const struct sink_part *p, const struct group *g) {
     return g->kind != GROUP_FIRST && strcmp(g->state, p->stored) != 0;
+}
+
+/* Somebody has renamed another one to its key, which is ready, too: the server sees nothing
+ * wrong with that. */
+static bool is_another(const struct sink_part *p, const struct group *g) {
+    struct survey_filter filter;
+    return g->kind == GROUP_VOUCH && g->info && survey_read_filter(g->info, &filter) &&
+           strcmp(filter.generation, p->state.generation) != 0;
 }
 
 static void note_not_stored(struct sink *s, const struct group *g) {
@@ -198,7 +208,10 @@ static void take_group(struct sink *s, struct line *l, const struct group *g) {
         part_trouble(s, p, "the server has gone back to an older state");
     } else if (!enough_copies(s->config, g))
         part_trouble(s, p, "too few replicas or files have it (wait-replicas, wait-aof)");
-    else if (clock_was_set_back(s, g)) {
+    else if (is_another(p, g)) {
+        if (l->c) send_revoke(p, l);
+        part_trouble(s, p, "the filter was replaced by another");
+    } else if (clock_was_set_back(s, g)) {
         if (l->c) send_revoke(p, l);
         part_trouble(s, p, "the server's clock was set back");
     } else {

@@ -12,7 +12,12 @@
 
 #define REPLY_MS 300
 
-#define LINES "filter = k\ntable = public.users\nerror = 0.001\nlease = 1s\nkeep = 10s\n"
+#define LINES "filter = k\ntable = public.users\nerror = 0.001\nlease = 1s\nkeep = 5s\n"
+
+struct database *feed_database(int version) {
+    return database_start(.version = version, .tcp = true,
+                          .config = "wal_level = logical\n");
+}
 
 struct database *feed_table(struct database *d) {
     database_run(d, "CREATE TABLE users (id bigint PRIMARY KEY)");
@@ -67,8 +72,8 @@ void feed_start_again(struct feed *f) {
     f->program = program_start("feed", "run", f->config);
 }
 
-/* A server that is away vouches for nothing. */
-static bool denies(struct feed *f, const char *item) {
+/* A server that is away says nothing. */
+static redisReply *ask(struct feed *f, const char *key, const char *item) {
     struct timeval limit = {.tv_usec = REPLY_MS * 1000};
     if (f->link && f->link->err) {
         redisFree(f->link);
@@ -76,22 +81,39 @@ static bool denies(struct feed *f, const char *item) {
     }
     if (!f->link)
         f->link = redisConnectWithTimeout("127.0.0.1", f->rules.server->port, limit);
-    if (!f->link || f->link->err) return false;
+    if (!f->link || f->link->err) return NULL;
     redisSetTimeout(f->link, limit);
-    redisReply *r = redisCommand(f->link, "BF.CHECK k %s", item);
+    return redisCommand(f->link, "BF.CHECK %s %s", key, item);
+}
+
+static bool is_vouched_for(struct feed *f, const char *key) {
+    redisReply *r = ask(f, key, "never");
     bool denied = r && r->str && strcmp(r->str, "absent") == 0;
     freeReplyObject(r);
     return denied;
 }
 
+static bool part_is_vouched_for(const struct spread *spread, unsigned part) {
+    redisContext *c = cluster_owner(spread->all, spread->key[part]);
+    return c && strcmp(call_text(c, "BF.CHECK", spread->key[part], "never"), "absent") == 0;
+}
+
 bool feed_vouches(struct feed *f) {
+    const struct spread *spread = f->rules.spread;
+    if (!spread) return is_vouched_for(f, "k");
+    for (unsigned part = 0; part < spread->parts; part++)
+        if (!part_is_vouched_for(spread, part)) return false;
+    return true;
+}
+
+static bool vouches_alive(struct feed *f) {
     if (!program_is_running(f->program))
         FAIL("the feed has ended: %s", program_errors(f->program));
-    return denies(f, "never");
+    return feed_vouches(f);
 }
 
 void feed_wait(struct feed *f) {
-    WAIT_UNTIL(feed_vouches(f));
+    WAIT_UNTIL(vouches_alive(f));
 }
 
 void feed_kill(struct feed *f) {

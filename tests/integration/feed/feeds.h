@@ -10,8 +10,8 @@
 #ifndef FEEDS_H
 #define FEEDS_H
 
-#include "cluster.h"
 #include "database.h"
+#include "integration/client/spread.h"
 #include "program.h"
 #include "proxy.h"
 #include "server.h"
@@ -23,9 +23,10 @@ struct feed_rules {
     struct server *server;     /* It is waited for there. */
     struct proxy *to_database; /* NULL: directly */
     struct proxy *to_server;
-    const char *lines;   /* Further lines of its configuration; may be NULL. */
-    const char *item;    /* NULL: {id} */
-    bool sized;          /* It finds the capacity by itself; else 1M. */
+    const char *lines;           /* Further lines of its configuration; may be NULL. */
+    const char *item;            /* NULL: {id} */
+    bool sized;                  /* It finds the capacity by itself; else 1M. */
+    const struct spread *spread; /* of the filter, if it has parts */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
     bool without_sql;    /* Nobody runs its SQL. */
 };
@@ -36,6 +37,9 @@ struct feed {
     struct program *program;
     redisContext *link; /* to the server; NULL: none */
 };
+
+/* A database that can be followed, also through a proxy, and may be ended. */
+struct database *feed_database(int version);
 
 /* A table of numbers, empty. */
 struct database *feed_table(struct database *d);

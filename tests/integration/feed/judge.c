@@ -20,7 +20,9 @@ enum {
     ROWS_MAX = 2000000,   /* memory is taken as it is used */
     BATCH = 500,          /* rows of a sweep's command */
     OPEN_MAX = 4096,      /* rows that are denied at the same time, and asked for at once */
-    PAUSE = 200,          /* microseconds between two looks, and between two rows */
+    LOOK_PAUSE = 200,     /* microseconds between two looks, ... */
+    ROW_PAUSE = 1000,     /* ... two rows of a writer, ... */
+    SWEEP_PAUSE = 2000,   /* ... two turns of the sweeper */
     REPLY_MS = 300,       /* Then a reader gives up. */
     FIRST_ITEM = 1000000, /* numbers below are the test's */
 };
@@ -200,7 +202,7 @@ static void *sweep(void *what) {
         if (at < from || at >= to) at = from;
         sweep_open(j, from, to);
         at = sweep_some(j, at, to);
-        usleep(PAUSE);
+        usleep(SWEEP_PAUSE);
     }
     return NULL;
 }
@@ -272,7 +274,7 @@ static bool write_row(struct writer *w, struct row *row) {
         if (w->waits && database_has_answered(w->writes))
             take_answer(w);
         else
-            usleep(PAUSE);
+            usleep(LOOK_PAUSE);
     }
     return false;
 }
@@ -307,7 +309,7 @@ static void *write_rows(void *what) {
     while (!w->judge->ends) {
         w->rests = w->judge->rests;
         if (!w->rests) do_one(w);
-        usleep(PAUSE);
+        usleep(ROW_PAUSE);
     }
     leave(&w->writes);
     leave(&w->looks);

@@ -230,6 +230,9 @@ TEST(the_rights_that_are_printed_are_enough) {
     database_run(d, "INSERT INTO shop.users VALUES (3000)");
     WAIT_UNTIL(strcmp(call_text(c, "BF.CHECK", "k", "user:3000"), "maybe") == 0);
 
+    CHECK_INT(program_run("feed", "status", config).code, 0);
+    CHECK_INT(program_run("feed", "verify", config).code, 0);
+
     call(c, "DEL", "k");
     WAIT_UNTIL(denies(c, "k", "never"));
     CHECK_STR(call_text(c, "BF.CHECK", "k", "user:3000"), "maybe");
@@ -261,6 +264,8 @@ static void expect_enough_in_cluster(unsigned parts) {
     spread_check(spread, 1, 100);
     database_run(d, "INSERT INTO t VALUES (101)");
     WAIT_UNTIL(!spread_denies(spread, 101));
+    CHECK_INT(program_run("feed", "status", config).code, 0);
+    CHECK_INT(program_run("feed", "verify", config).code, 0);
     program_signal(feed, SIGTERM);
     program_wait(feed);
     CHECK_INT(program_run("feed", "drop", config).code, 0);

@@ -116,6 +116,11 @@ static bool run(const char *const argv[], const char *log, bool as_nobody) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+static int version_of(int wanted) {
+    const char *named = getenv("POSTGRES");
+    return wanted || !named ? wanted : atoi(named);
+}
+
 static struct programs *programs_of(int version) {
     for (size_t i = 0; i < VERSIONS; i++) {
         if (!*found[i].path) found[i].version = version;
@@ -443,9 +448,30 @@ void database_promote(struct database *d) {
     CHECK_STR(database_run(d, "SELECT pg_promote()"), "t");
 }
 
+/* The last line of a setting holds. */
+static void write_address(struct database *d, bool tcp) {
+    char lines[1024];
+    snprintf(lines, sizeof lines,
+             "listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n",
+             tcp ? "127.0.0.1" : "", d->port, d->directory);
+    write_file(d, "data/postgresql.conf", lines);
+}
+
+void database_become(struct database *d, struct database *other) {
+    char from[600], to[600];
+    database_stop(d);
+    database_stop(other);
+    snprintf(from, sizeof from, "%s/data", other->directory);
+    snprintf(to, sizeof to, "%s/data", d->directory);
+    remove_tree(to);
+    if (rename(from, to) != 0) FAIL("cannot move %s", from);
+    write_address(d, d->port != PORT);
+    database_start_again(d);
+}
+
 /* Nothing is to outlast the test, so it doesn't wait for the disk. */
 static void make_data(struct database *d, struct database_options options) {
-    char data[600], lines[1024];
+    char data[600];
     snprintf(data, sizeof data, "%s/data", d->directory);
     const char *encoding = options.encoding ? options.encoding : "UTF8";
     const char *const argv[] = {program_of(d, "initdb"),
@@ -461,17 +487,15 @@ static void make_data(struct database *d, struct database_options options) {
                                 "--locale=C",
                                 NULL};
     if (!run(argv, file_of(d, "log"), true)) FAIL("initdb failed");
-    snprintf(lines, sizeof lines,
-             "listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n"
-             "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\njit = off\n",
-             options.tcp ? "127.0.0.1" : "", d->port, d->directory);
-    write_file(d, "data/postgresql.conf", lines);
+    write_address(d, options.tcp);
+    write_file(d, "data/postgresql.conf",
+               "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\njit = off\n");
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
     if (options.standby) write_file(d, "data/standby.signal", "");
 }
 
 static void start(struct database *d, struct database_options options) {
-    d->version = options.version;
+    d->version = version_of(options.version);
     d->port = options.tcp ? server_free_port() : PORT;
     give_to_nobody(d->directory);
     find_programs(d, file_of(d, "log"));
@@ -534,7 +558,7 @@ static bool has_no_slot(struct database *d) {
 
 struct database *database_shared_of(int version) {
     static bool registered;
-    struct database **one = shared_place(version);
+    struct database **one = shared_place(version_of(version));
     bool fresh = *one == NULL;
     if (fresh) *one = new_database();
     if (!registered) registered = atexit(end_shared) == 0;

@@ -25,7 +25,7 @@
 
 struct database_options {
     bool unused;          /* Lets database_start() be called without any option. */
-    int version;          /* 0: the machine's own, or what is fetched for it. */
+    int version;          /* 0: that of POSTGRES=18 in the environment, or any. */
     bool standby;         /* It recovers for ever: a standby, whose primary is silent. */
     bool tcp;             /* It listens at d->port, too. */
     const char *config;   /* Further lines of postgresql.conf; may be NULL. */
@@ -64,6 +64,9 @@ void database_resume(struct database *d);
 
 /* It is down, recovers as a standby would, and is promoted: another timeline. */
 void database_promote(struct database *d);
+
+/* It takes over the other's data, under its own address; the other is gone. */
+void database_become(struct database *d, struct database *other);
 
 /* A session, as a file descriptor. It is closed when the test ends, if not before. */
 int database_connect(struct database *d);

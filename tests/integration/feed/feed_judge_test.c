@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* judge_test.c - the judge can tell: feeds that are none, and what it finds. */
+/* feed_judge_test.c - the judge can tell: feeds that are none, and what it finds. */
 
 #include "harness.h"
 #include "judge.h"

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* feed_database_test.c - the database crashes, hangs, loses the slot, becomes another: a row
+ * is denied for a lease at most. */
+
+#include "scene.h"
+
+#include <signal.h>
+
+SCENE(no_row_is_denied_longer_than_promised_when_the_database_crashes) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    database_kill(s->database);
+    database_start_again(s->database);
+    scene_end(s);
+    CHECK(scene_replayed(s));
+}
+
+/* A server that is shut down waits for those who follow it, until they have all. */
+SCENE(a_database_that_is_shut_down_does_not_wait_for_the_feed) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    double began = seconds_now();
+    database_stop(s->database);
+    CHECK(seconds_now() - began < patient(5));
+    database_start_again(s->database);
+    scene_end(s);
+}
+
+SCENE(no_row_is_denied_longer_than_promised_when_the_database_hangs) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    database_pause(s->database);
+    WAIT_UNTIL(!feed_vouches(s->feed));
+    database_resume(s->database);
+    scene_end(s);
+}
+
+SCENE_OF_LAG(no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
+    struct scene *s = scene_start(.mode = mode);
+    pid_t sender = feed_walsender(s->feed);
+    kill(sender, SIGSTOP);
+    scene_wait_for_unknown(s);
+    kill(sender, SIGCONT);
+    scene_go_on(s);
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    scene_go_on(s);
+    database_run(s->database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                              " WHERE application_name = 'bulwark feed'");
+    scene_end(s);
+}
+
+SCENE(a_filter_is_filled_anew_when_its_slot_is_gone) {
+    struct scene *s = scene_start(.mode = mode);
+    program_signal(s->feed->program, SIGSTOP);
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    WAIT_UNTIL(feed_walsender(s->feed) == 0);
+    database_run(s->database, "SELECT pg_drop_replication_slot('bulwark_k')");
+    judge_wait_for_rows(s->judge, 10);
+    program_signal(s->feed->program, SIGCONT);
+    scene_wait_for_refill(s);
+    scene_end(s);
+}
+
+static bool slot_is_lost(struct database *d) {
+    database_run(d, "CREATE TABLE filler (n int); DROP TABLE filler");
+    database_run(d, "SELECT pg_switch_wal()");
+    database_run(d, "CHECKPOINT");
+    return strcmp(database_run(d, "SELECT wal_status FROM pg_replication_slots"), "lost") ==
+           0;
+}
+
+SCENE(a_filter_is_filled_anew_when_its_slot_has_lost_what_it_needs) {
+    struct database *d =
+        database_start(.version = mode.version, .config = "wal_level = logical\n"
+                                                          "max_slot_wal_keep_size = 32MB\n"
+                                                          "min_wal_size = 32MB\n"
+                                                          "max_wal_size = 64MB\n");
+    struct scene *s = scene_start(.mode = mode, .database = d);
+    feed_kill(s->feed);
+    WAIT_UNTIL(slot_is_lost(d));
+    feed_start_again(s->feed);
+    scene_wait_for_refill(s);
+    scene_end(s);
+}
+
+SCENE(a_filter_is_filled_anew_on_another_timeline) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    database_stop(s->database);
+    database_promote(s->database);
+    scene_wait_for_refill(s);
+    scene_end(s);
+}
+
+/* What is not acknowledged by a server that is away is kept, up to a limit. */
+static bool holds_little(struct scene *s) {
+    return atol(database_run(s->database,
+                             "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)"
+                             " / 1048576 FROM pg_replication_slots")) < 60;
+}
+
+SCENE(no_more_wal_is_held_for_a_server_that_is_away_than_may_be) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version),
+                                  .proxies = true, .lines = "max-slot-wal = 20M\n");
+    judge_rest(s->judge);
+    proxy_stop(s->to_server);
+    for (int i = 0; i < 100; i++)
+        database_run(s->database, "SELECT pg_logical_emit_message(true, 'x',"
+                                  " repeat('x', 1000000))");
+    CHECK(!holds_little(s));
+    WAIT_UNTIL(holds_little(s));
+    judge_go_on(s->judge);
+    judge_wait_for_rows(s->judge, 20);
+    proxy_resume(s->to_server);
+    scene_wait_for_refill(s);
+    scene_end(s);
+}
+
+/* The same address, the same names, other rows. */
+TEST(a_filter_is_filled_anew_from_another_database_system) {
+    struct database *other = feed_database(17);
+    database_run(other, "CREATE TABLE users (id bigint PRIMARY KEY);"
+                        "INSERT INTO users SELECT generate_series(1, 1000)");
+    struct scene *s = scene_start(.database = feed_database(17));
+    database_run(other, "%s", program_run("feed", "sql", s->feed->config).out);
+    database_run(other,
+                 "SELECT pg_create_logical_replication_slot('bulwark_k', 'pgoutput')");
+    judge_rest(s->judge);
+    judge_forget(s->judge);
+    database_become(s->database, other);
+    scene_wait_for_refill(s);
+    CHECK_INT(count_missing(client(s->server), "k", 1, 1001), 0);
+    judge_go_on(s->judge);
+    scene_end(s);
+}
+
+/* With LONG=1 of a million rows. */
+SCENE(other_rows_wait_for_a_long_transaction_and_are_never_denied_meanwhile) {
+    int rows = getenv("LONG") ? 1000000 : 100000;
+    struct scene *s = scene_start(.mode = mode);
+    database_run(s->database, "INSERT INTO users SELECT generate_series(1, %d)", rows);
+    double visible = seconds_now();
+    WAIT_UNTIL(seconds_now() > visible + FEED_LEASE);
+    CHECK_INT(count_missing(client(s->server), "k", 1, rows + 1), 0);
+    scene_end(s);
+}

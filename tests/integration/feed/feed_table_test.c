@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* feed_table_test.c - rows come in all ways that a table has. */
+
+#include "scene.h"
+
+/* The first of the two writes is of a row that nobody asks for. */
+SCENE(a_row_is_found_whose_key_was_changed) {
+    struct scene *s =
+        scene_start(.mode = mode,
+                    .write = "BEGIN; INSERT INTO users VALUES (-%1$ld); COMMIT;"
+                             "BEGIN; UPDATE users SET id = %1$ld WHERE id = -%1$ld;"
+                             "COMMIT");
+    scene_end(s);
+}
+
+SCENE(a_row_is_found_that_came_by_copy) {
+    struct scene *s =
+        scene_start(.mode = mode, .write = "COPY users FROM PROGRAM 'echo %1$ld'");
+    scene_end(s);
+}
+
+SCENE(a_row_is_found_in_whatever_partition) {
+    struct scene *s = scene_start(
+            .mode = mode,
+            .table =
+                "CREATE TABLE users (id bigint PRIMARY KEY) PARTITION BY HASH (id);"
+                "CREATE TABLE a PARTITION OF users FOR VALUES WITH (MODULUS 2, REMAINDER "
+                "0);"
+                "CREATE TABLE b PARTITION OF users FOR VALUES WITH (MODULUS 2, REMAINDER 1)"
+                " PARTITION BY HASH (id);"
+                "CREATE TABLE c PARTITION OF b FOR VALUES WITH (MODULUS 1, REMAINDER 0)");
+    scene_end(s);
+}
+
+/* A long value that stays as it is isn't in the stream. */
+SCENE(a_row_is_found_whose_long_value_was_left_alone) {
+    struct scene *s = scene_start(
+            .mode = mode,
+            .table = "CREATE TABLE users (id bigint PRIMARY KEY, note text, n int);"
+                     "ALTER TABLE users ALTER note SET STORAGE EXTERNAL",
+            .write =
+                "BEGIN; INSERT INTO users VALUES (-%1$ld, repeat('x', 9000), 0); COMMIT;"
+                "BEGIN; UPDATE users SET id = %1$ld WHERE id = -%1$ld; COMMIT;"
+                "BEGIN; UPDATE users SET n = 1 WHERE id = %1$ld; COMMIT");
+    scene_end(s);
+}
+
+SCENE(a_row_is_found_after_the_tables_columns_changed) {
+    struct scene *s =
+        scene_start(.mode = mode,
+                    .table =
+                        "CREATE TABLE users (before int, id bigint PRIMARY KEY, n int)",
+                    .write = "INSERT INTO users (id) VALUES (%1$ld)");
+    database_run(s->database, "ALTER TABLE users ADD COLUMN t text DEFAULT 'x'");
+    scene_go_on(s);
+    database_run(s->database, "ALTER TABLE users DROP COLUMN before");
+    scene_go_on(s);
+    database_run(s->database, "ALTER TABLE users RENAME COLUMN n TO number");
+    scene_end(s);
+}
+
+SCENE(a_row_is_found_after_the_table_was_emptied) {
+    struct scene *s = scene_start(.mode = mode);
+    judge_rest(s->judge);
+    judge_forget(s->judge);
+    database_run(s->database, "TRUNCATE users");
+    judge_go_on(s->judge);
+    scene_end(s);
+}
+
+/* A column that an item is made of gets another name: nobody knows what an item is. The
+ * trigger of `announce` refuses rows then. */
+TEST(nobody_vouches_when_the_items_column_is_gone) {
+    struct scene *s =
+        scene_start(.mode = WITH_17,
+                    .look = "SELECT 1 FROM users u WHERE u::text = '(%1$ld)'");
+    database_run(s->database, "ALTER TABLE users RENAME COLUMN id TO number");
+    scene_wait_for_unknown(s);
+    judge_end(s->judge);
+}
