@@ -171,13 +171,13 @@ $B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o 
 $B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
 $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 # A database comes from the tests' harness.
-$B/fill-bench: $B/bench/tests/bench/fill_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
+$B/fill-bench $B/writer-bench: $B/%-bench: $B/bench/tests/bench/%_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
     $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
-$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench:
+$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench $B/writer-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 .PHONY: bench demo
-bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/pause-bench
+bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/writer-bench $B/pause-bench
 	@tests/bench/run.sh $B
 
 # ---- demo ----
