@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed.c - the play of the feed: writers that know of no filter, and a filter that is right.
+/* feed.c - the play of the feed: a writer that knows of no filter, and one that is right.
  *
- *     writer     rows by plain SQL
- *     readers    ask the shield for rows that there are, the latest ones first, and for
- *                what does not exist; the database for `maybe`, `unknown` and no answer
- *     the feed   is killed, and comes back
- *     the server is restarted, and has lost everything
+ *     writer      rows by plain SQL
+ *     readers     ask the shield for rows that there are, the latest ones first, and for
+ *                 what does not exist; the database for `maybe`, `unknown` and no answer
+ *     the feed    is killed, and comes back
+ *     the server  is restarted, and has lost everything
  *
  *     QUICK=1    a third of the time, a tenth of the rows
  *
@@ -184,7 +184,7 @@ static const char *act(double now) {
     } else if (next < play.restarted && now >= play.restarted) {
         cache_stop();
         cache_start(MEMORY);
-        said = "the server has restarted, and lost everything";
+        said = "the server has restarted and lost everything";
     }
     next = now;
     return said;

@@ -18,7 +18,8 @@ set border 3 lc rgb '#888888'
 set tics nomirror textcolor rgb '#444444'
 set key outside below horizontal samplen 3
 
-at(n) = real(system(sprintf("awk -F, '!/#/ && $8 {print $1}' %s | sed -n %dp", looks, n)))
+# A look tells of the half second before it.
+at(n) = -0.5 + real(system(sprintf("awk -F, '!/#/ && $8 {print $1}' %s | sed -n %dp", looks, n)))
 what(n) = system(sprintf("awk -F, '!/#/ && $8 {print $8}' %s | sed -n %dp", looks, n))
 do for [n = 1:3] {
     set arrow from at(n), graph 0 to at(n), graph 1 nohead dt 2 lc rgb '#888888'
