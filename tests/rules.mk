@@ -175,13 +175,13 @@ $B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o 
 $B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
 $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 # A database comes from the tests' harness.
-$B/fill-bench: $B/bench/tests/bench/fill_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
+$B/fill-bench $B/writer-bench: $B/%-bench: $B/bench/tests/bench/%_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
     $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
-$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench:
+$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench $B/writer-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
-.PHONY: bench demo
-bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/pause-bench
+.PHONY: bench demo demo-feed
+bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/writer-bench $B/pause-bench
 	@tests/bench/run.sh $B
 
 # ---- demo ----
@@ -199,3 +199,13 @@ build/deps/postgres/bin:
 
 demo: $(MODULE) $B/demo/demo | build/deps/postgres/bin
 	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
+
+feed_demo := $(patsubst %,$B/demo/tests/demo/%.o,feed/feed cache child figures postgres screen)
+$B/demo/feed-demo: $(feed_demo) $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -lpq $(RUN_PATH) -lm -lpthread
+
+build/deps/postgres-17/bin:
+	deps/get.sh postgres-17
+
+demo-feed: $(MODULE) $(PROGRAM) $B/demo/feed-demo | build/deps/postgres-17/bin
+	@MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM)) tests/demo/run.sh $B/demo/feed-demo feed

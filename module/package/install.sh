@@ -66,6 +66,7 @@ program() {
     printed "$share/fish/vendor_completions.d/bulwark.fish" --completion fish
     sed "s,@BIN@,$PREFIX/bin," module/package/bulwark-feed@.service |
         place 644 "$PREFIX/lib/systemd/system/bulwark-feed@.service"
+    drop "$PREFIX/lib/systemd/system" "$PREFIX/lib/systemd"
     for extra in python/bulwark.py node/bulwark.mjs prometheus/alerts.yml grafana/dashboard.json; do
         place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"
     done

@@ -15,10 +15,11 @@ export SERVER
 "$programs/guard-bench"
 
 # What is not to be had is skipped by name.
-for name in postgres redis-py; do
+for name in postgres postgres-17 redis-py; do
     deps/get.sh "$name" >/dev/null || true
 done
 "$programs/fill-bench"
+"$programs/writer-bench"
 
 # Pauses depend on the server's allocator and on who frees: all that are there.
 servers=$SERVER

@@ -83,6 +83,10 @@ void cache_stop(void) {
     unlink(socket_path);
 }
 
+const char *cache_path(void) {
+    return socket_path;
+}
+
 /* ---- talking ---- */
 
 redisContext *cache_connect(void) {

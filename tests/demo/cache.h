@@ -15,6 +15,9 @@
 void cache_start(size_t memory_limit);
 void cache_stop(void);
 
+/* Its socket. */
+const char *cache_path(void);
+
 /* Redis server v=7.0.15 */
 const char *cache_version(void);
 

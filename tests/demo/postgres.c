@@ -12,7 +12,6 @@
 
 #include "child.h"
 
-#define PROGRAMS     "build/deps/postgres"
 #define START_TRIES  600 /* of 50 ms */
 #define RESULTS_TEXT 0   /* libpq's word for it */
 
@@ -26,14 +25,16 @@ struct database {
 /* SIGQUIT: end at once, there is nothing to be saved. */
 static struct child server = {.stop_signal = SIGQUIT};
 static char directory[128], log_file[160], programs[256];
+static const char *fetched = "build/deps/postgres"; /* where its programs are */
+static bool is_followed;
 
 /* ---- the server ---- */
 
 /* Where the user that it runs as may not go (a build below /root), it runs a copy. */
 static void find_programs(void) {
     char program[320], copy[128];
-    char *here = realpath(PROGRAMS, NULL);
-    if (!here) die("no " PROGRAMS ": run deps/get.sh postgres");
+    char *here = realpath(fetched, NULL);
+    if (!here) die("no %s: deps/get.sh fetches it", fetched);
     snprintf(programs, sizeof programs, "%s", here);
     free(here);
     snprintf(program, sizeof program, "%s/bin/initdb", programs);
@@ -78,9 +79,9 @@ static void run_server(void) {
                                 "-c",
                                 "full_page_writes=off",
                                 "-c",
-                                "wal_level=minimal",
+                                is_followed ? "wal_level=logical" : "wal_level=minimal",
                                 "-c",
-                                "max_wal_senders=0",
+                                is_followed ? "max_wal_senders=2" : "max_wal_senders=0",
                                 "-c",
                                 "shared_buffers=256MB",
                                 "-c",
@@ -192,6 +193,24 @@ void postgres_start(size_t rows) {
     run(db, "ALTER TABLE items ADD PRIMARY KEY (id)");
     run(db, "VACUUM ANALYZE items");
     run(db, "CHECKPOINT");
+    database_close(db);
+}
+
+void postgres_start_for_feed(size_t rows) {
+    fetched = "build/deps/postgres-17";
+    is_followed = true;
+    postgres_start(rows);
+}
+
+const char *postgres_conninfo(void) {
+    static char text[200];
+    snprintf(text, sizeof text, "host=%s user=shop dbname=postgres", directory);
+    return text;
+}
+
+void postgres_run(const char *sql) {
+    struct database *db = open_plain();
+    run(db, sql);
     database_close(db);
 }
 

@@ -20,6 +20,14 @@ struct database; /* a connection */
 void postgres_start(size_t rows);
 void postgres_stop(void);
 
+/* The same, a PostgreSQL 17 whose changes can be followed. */
+void postgres_start_for_feed(size_t rows);
+
+const char *postgres_conninfo(void);
+
+/* Statements that give nothing back, by its superuser. */
+void postgres_run(const char *sql);
+
 struct database *database_open(void);
 void database_close(struct database *db);
 

@@ -58,14 +58,14 @@ static bool set(const struct config_key *k, const char *value, struct feed_confi
     switch (k->type) {
     case CONFIG_TEXT:
     case CONFIG_TEMPLATE:
-        *(const char **)field = value;
+        *(const char **)field = fail_strndup(value, strlen(value));
         return true;
     case CONFIG_COUNT:
         return numbers_count(value, (uint64_t *)field);
     case CONFIG_TIME:
         return numbers_time(value, (int64_t *)field);
     case CONFIG_RATE:
-        *(const char **)field = value;
+        *(const char **)field = fail_strndup(value, strlen(value));
         return numbers_rate(value, &rate);
     case CONFIG_YES:
         *(bool *)field = strcmp(value, "yes") == 0;
@@ -106,7 +106,7 @@ static bool take_value(struct reading *r, const struct config_key *k, const char
     if (!*value) return fail_here(r, r->line, f, "%s has no value: %s", k->name, k->help);
     if (k->type != CONFIG_TEMPLATE && has_comment(value))
         return fail_here(r, r->line, f, "a comment stands on a line of its own");
-    if (!set(k, fail_strndup(value, strlen(value)), r->out))
+    if (!set(k, value, r->out))
         return fail_here(r, r->line, f, "%s wants %s, not '%s'", k->name, what_is_wanted(k),
                          value);
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed_metrics.h - how a feed does, for Prometheus: the loop tells it now and then, a thread
- * of its own serves it, also while the loop waits for somebody.
+/* feed_metrics.h - how a feed does, for Prometheus: the loop tells it, a thread of its own
+ * serves it, also while the loop waits for somebody.
  *
  *     loop -- feed_metrics_update() --> | the numbers | --> thread: GET /metrics
  *

@@ -20,6 +20,10 @@
 /* From then on we ask whether the server is there. */
 #define QUIET_MS 1000
 
+/* PostgreSQL gives up a feed that says nothing for so long; it reports each second. */
+#define SENDER_MS_MIN 10000
+#define SENDER_LEASES 3
+
 /* ---- numbers ---- */
 
 static uint64_t read_number(const char *bytes) {
@@ -51,10 +55,22 @@ static bool identify(struct stream *s, struct failure *f) {
     return true;
 }
 
+/* While the slot is taken by a feed that hangs, each statement of `announce` waits for a
+ * lease, and no other feed takes over. PostgreSQL's own time-out, a minute, is long. */
+static bool ask_to_be_ended(struct stream *s, struct failure *f) {
+    char sql[64];
+    long long ms = SENDER_LEASES * s->config->lease;
+    snprintf(sql, sizeof(sql), "SET wal_sender_timeout = %lld",
+             ms > SENDER_MS_MIN ? ms : SENDER_MS_MIN);
+    PGresult *r = session_ask(s->connection, sql, NULL, f);
+    PQclear(r);
+    return r != NULL;
+}
+
 bool stream_connect(struct stream *s, struct failure *f) {
     stream_end(s);
     s->connection = session_open(s->config->database, true, f);
-    return s->connection && identify(s, f);
+    return s->connection && identify(s, f) && ask_to_be_ended(s, f);
 }
 
 void stream_end(struct stream *s) {

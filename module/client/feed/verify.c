@@ -174,7 +174,8 @@ static void show_denied(const struct verify *v) {
     }
 }
 
-/* Deletes meanwhile are found out for what is shown: each takes a look at the whole table. */
+/* Rows deleted meanwhile are looked for among those that are shown: each look may read the
+ * whole table. */
 static bool ask_later(struct verify *v, size_t *denied, struct failure *f) {
     size_t looked = 0;
     if (!interrupt_sleep(v->config->lease, f)) return false;

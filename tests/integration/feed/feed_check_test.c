@@ -442,7 +442,7 @@ TEST(a_server_without_an_aof_is_a_warning) {
 }
 
 TEST(saves_within_keep_are_no_warning) {
-    struct server *s = server_start(.config = "save 300 1 60 100");
+    struct server *s = server_start(.config = "save 300 1\nsave 60 100");
     struct database *d = good_table();
     expect_warning(config_at(d, s, "keep = 299s\n"), "127.0.0.1:* has no AOF: ");
 

@@ -18,7 +18,7 @@ SCENE(no_row_is_denied_longer_than_promised_when_the_feed_is_killed) {
     scene_end(s);
 }
 
-SCENE_OF_LAG(no_row_is_denied_longer_than_promised_when_the_feed_hangs) {
+SCENE(no_row_is_denied_longer_than_promised_when_the_feed_hangs) {
     struct scene *s = scene_start(.mode = mode);
     program_signal(s->feed->program, SIGSTOP);
     scene_wait_for_unknown(s);
@@ -35,7 +35,7 @@ static void check_line(struct scene *s, struct proxy *line) {
     scene_go_on(s);
 }
 
-SCENE_OF_LAG(no_row_is_denied_longer_than_promised_when_the_line_to_the_database_breaks) {
+SCENE(no_row_is_denied_longer_than_promised_when_the_line_to_the_database_breaks) {
     struct scene *s = scene_start(.mode = mode, .proxies = true);
     check_line(s, s->to_database);
     scene_end(s);
