@@ -65,14 +65,21 @@ static void gather_facts(const struct refilling *r, struct schedule_facts *out) 
     }
 }
 
-/* Not while something is wrong: that comes first. */
+/* Something is wrong, which comes first, or a COMMIT is to come. */
+static bool is_unsettled(const struct refilling *r) {
+    for (uint32_t i = 0; i < r->sink->nparts; i++)
+        if (r->sink->part[i].token[0] || r->sink->part[i].stage != SINK_FOLLOWING)
+            return true;
+    return false;
+}
+
 static void ask_schedule(struct refilling *r) {
     const struct feed_config *c = r->config;
     struct schedule_rules rules = {.rebuild_at = c->rebuild_at,
                                    .deleted_share = c->deleted_share,
                                    .sized = c->settings.capacity == 0};
     struct schedule_facts facts;
-    if (r->all || sink_count(r->sink, SINK_FOLLOWING) < r->sink->nparts) return;
+    if (r->all || is_unsettled(r)) return;
     gather_facts(r, &facts);
     const char *reason = schedule_reason(&rules, &facts);
     if (!reason) return;
@@ -88,6 +95,7 @@ static void start(struct refilling *r) {
         r->wishes[i] = wish_for(r, &r->sink->part[i]);
     memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
     r->went = false;
+    r->handed_over = 0;
     r->started_at = interrupt_clock();
     if (refill_start(&r->loader, r->config, r->wishes, &f)) return;
     notify_change(NOTIFY_LOADER, "%s", f.text);
@@ -102,7 +110,14 @@ static void start_if_wanted(struct refilling *r) {
 
 /* ---- news ---- */
 
+static bool any_not_begun(const struct refilling *r) {
+    for (uint32_t i = 0; i < r->sink->nparts; i++)
+        if (!r->begun[i]) return true;
+    return false;
+}
+
 static void go(struct refilling *r) {
+    if (!r->went) r->took_up = any_not_begun(r);
     sink_fill_begins(r->sink, r->begun, r->heart->sent);
     memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
     refill_go(&r->loader);
@@ -111,7 +126,10 @@ static void go(struct refilling *r) {
     r->pause = AGAIN_MS_FIRST;
 }
 
+/* One that went on with what another had begun didn't say that it begins. */
 static void take_end(struct refilling *r) {
+    if (r->handed_over == r->sink->nparts && r->took_up)
+        r->sink->read_after = r->heart->sent;
     if (r->all) r->took = interrupt_clock() - r->started_at;
     if (r->went) notify_change(NOTIFY_LOADER, "the loader has read all rows");
     r->ended += r->went;
@@ -136,6 +154,7 @@ static void take_news(struct refilling *r, const struct refill_news *news) {
         go(r);
         break;
     case REFILL_PART:
+        r->handed_over++;
         if (is_part)
             sink_fill_ends(r->sink, news->part, news->token, news->count, r->heart->sent);
         break;

@@ -26,6 +26,8 @@ struct refilling {
     bool fresh;               /* what an earlier feed left hasn't been looked for */
     bool all;                 /* all parts are wanted, not only those that need it */
     bool went;                /* the loader was told to */
+    uint32_t handed_over;     /* parts, by this loader */
+    bool took_up;             /* not all parts were begun by it */
     int64_t at, pause;        /* clock: the next loader */
     int64_t started_at, took; /* ms; the last fill of all parts */
     uint64_t ended, failed;   /* loaders */

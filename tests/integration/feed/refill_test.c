@@ -9,8 +9,8 @@
 #include <signal.h>
 
 /* A fill that takes a few seconds. */
-#define SLOW      "batch = 1\nwindow = 1\n"
-#define SLOW_ROWS 30000
+#define SLOW      "batch = 2\nwindow = 1\n"
+#define SLOW_ROWS 20000
 
 static struct database *table_with(long rows) {
     struct database *d = feed_table(database_shared());
