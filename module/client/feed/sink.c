@@ -252,8 +252,14 @@ static void end_beat(struct sink_part *p) {
     p->next_beat.number = 0;
 }
 
+/* It may be done although the answer is lost. */
+static void note_vouching(const struct sink *s, struct sink_part *p) {
+    p->said_until = interrupt_clock() + s->config->lease;
+}
+
 static void commit(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
+    note_vouching(s, p);
     if (desk_commit(s, p, &f)) {
         p->token[0] = '\0';
         part_follows(s, p);
@@ -265,6 +271,7 @@ static void commit(struct sink *s, struct sink_part *p) {
 
 static void vouch_anew(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
+    note_vouching(s, p);
     if (desk_vouch(s, p, &f))
         part_follows(s, p);
     else if (f.code != EXIT_BUSY)
@@ -399,10 +406,11 @@ void sink_send(struct sink *s) {
 /* ---- what PostgreSQL is told ---- */
 
 /* A part that has stopped following keeps writers waiting as long as somebody may still say
- * absent for it. */
+ * absent for it; also when it is being filled by then, since it lacks what came in between. */
 static uint64_t applied_by(const struct sink *s, const struct sink_part *p) {
-    if (!part_is_live(p))
-        return interrupt_clock() < p->said_until ? s->applied : UINT64_MAX;
+    bool follows = part_is_live(p) && p->stage != SINK_FILLING;
+    if (!follows && interrupt_clock() < p->said_until) return s->applied;
+    if (!part_is_live(p)) return UINT64_MAX;
     return part_has_none_on_its_way(p) && p->open_items == 0 ? s->position : p->state.lsn;
 }
 

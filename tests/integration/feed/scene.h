@@ -31,23 +31,28 @@ struct mode {
 #define WITH_17   ((struct mode){.version = 17})
 #define ANNOUNCED ((struct mode){.version = 17, .announce = true})
 
-/* Tests of one fact: in each mode, or without the last. */
-#define SCENE_OF_LAG(fact)                                                                 \
-    static void fact##_scene(struct mode mode);                                            \
-    TEST(fact) {                                                                           \
-        fact##_scene(WITH_OWN);                                                            \
+/* Tests of one fact, in each mode: `lag` with 17 only with LONG=1. SCENE_OF_LAG: in both modes of `lag`, always. */
+#define SCENE_TEST(name, scene, mode, wanted)                                              \
+    static void name##_test(void) {                                                        \
+        scene(mode);                                                                       \
     }                                                                                      \
-    TEST(fact##_with_17) {                                                                 \
-        fact##_scene(WITH_17);                                                             \
-    }                                                                                      \
-    static void fact##_scene(struct mode mode)
+    __attribute__((constructor)) static void name##_register(void) {                       \
+        static struct test entry = {#name, __FILE__, name##_test, NULL};                   \
+        if (wanted) test_register(&entry);                                                 \
+    }
 
 #define SCENE(fact)                                                                        \
     static void fact##_scene(struct mode mode);                                            \
-    TEST(fact##_announced) {                                                               \
-        fact##_scene(ANNOUNCED);                                                           \
-    }                                                                                      \
-    SCENE_OF_LAG(fact)
+    SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
+    SCENE_TEST(fact##_with_17, fact##_scene, WITH_17, getenv("LONG"))                      \
+    SCENE_TEST(fact##_announced, fact##_scene, ANNOUNCED, true)                            \
+    static void fact##_scene(struct mode mode)
+
+#define SCENE_OF_LAG(fact)                                                                 \
+    static void fact##_scene(struct mode mode);                                            \
+    SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
+    SCENE_TEST(fact##_with_17, fact##_scene, WITH_17, true)                                \
+    static void fact##_scene(struct mode mode)
 
 struct scene_rules {
     struct mode mode;          /* Its database is shared ... */
