@@ -8,8 +8,8 @@
  * A filter in parts has one, beside its first part. `key` is a place in the source
  * (source.h), to the end of the string; it is left out as long as there is none. It says:
  * the items of all rows up to that key have been acknowledged, by the rebuilds with these
- * tokens. So a loader that takes up those rebuilds, if the server still has all of them, may
- * go on behind the key.
+ * tokens. So a loader that takes up those rebuilds, if the server still has all of them,
+ * may go on behind the key.
  *
  * Counts stay right, too: the loader's LOADs begin AT what the server says that it has
  * received. That may be more than the rows up to the key, by those that were sent and not
@@ -30,8 +30,8 @@ struct record {
     size_t length;
 };
 
-/* `place` is the key of the first part's state, which the record's key begins with. One that is missing, or that record_write() never
- * wrote, has no tokens. */
+/* `place` is the key of the first part's state, which the record's key begins with. One
+ * that is missing, or that record_write() never wrote, has no tokens. */
 bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
                  struct record *out, struct failure *f);
 bool record_write(struct nodes *nodes, const char *place, const struct record *record,
