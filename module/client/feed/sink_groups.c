@@ -141,7 +141,7 @@ static bool has_gone_back(const struct sink_part *p, const struct group *g) {
 /* Somebody has renamed another one to its key, which is ready, too: the server sees nothing
  * wrong with that. */
 static bool is_another(const struct sink_part *p, const struct group *g) {
-    struct survey_filter filter;
+    struct survey_filter filter = {.node = NULL};
     return g->kind == GROUP_VOUCH && g->info && survey_read_filter(g->info, &filter) &&
            strcmp(filter.generation, p->state.generation) != 0;
 }
