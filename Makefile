@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
-# make bulwark      the program: fills, follows, lists, watches -> bulwark (LIBPQ=no:
+# make bulwark      the program: plans, fills, lists, watches    -> bulwark (LIBPQ=no:
 #                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
@@ -18,7 +18,7 @@
 # make s390x        the same for s390x, whose numbers begin with the highest byte
 # make analyze      clang's analyzer and clang-tidy over core and glue
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
-# make demo         a database under attack, with Bulwark and without (two minutes; QUICK=1)
+# make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
 # make long         what takes long: statistics, a billion items, millions of payloads
 # make install      module and program (DESTDIR, PREFIX=/usr); install-module, install-program;
 #                   make uninstall

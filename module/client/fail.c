@@ -16,6 +16,8 @@ bool fail(struct failure *f, enum exit_code code, const char *format, ...) {
     vsnprintf(f->text, sizeof(f->text), format, arguments);
     va_end(arguments);
     text_tame(f->text, true); /* it quotes servers, keys and files */
+    size_t length = strlen(f->text);
+    if (length && f->text[length - 1] == '.') f->text[length - 1] = '\0';
     return false;
 }
 

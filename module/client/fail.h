@@ -12,16 +12,19 @@
 
 /* Scripts rely on them. Help and the manual have these words. */
 #define EXIT_CODES(row)                                                                    \
-    row(EXIT_DONE, 0, "all is done") row(                                                  \
-        EXIT_REFUSED, 1,                                                                   \
-        "the server or a filter's state forbids it, or output can't be written")           \
-        row(EXIT_USAGE, 2, "the command line is wrong; no server was asked") row(          \
-            EXIT_SERVER, 3, "no server can be reached, or it was away for too long")       \
-            row(EXIT_SOURCE, 4, "the source of items can't be read, or has none") row(     \
-                EXIT_ITEMS, 5, "some items are bad, or one that must be there is missing") \
-                row(EXIT_BUSY, 6, "another loader is at work on the filter")               \
-                    row(EXIT_INTERRUPTED, 7,                                               \
-                        "SIGINT, SIGTERM or SIGHUP came; what was begun has been undone")
+    row(EXIT_DONE, 0, "all is done")                                                       \
+        row(EXIT_REFUSED, 1,                                                               \
+            "the server or a filter's state forbids it, or output can't be written")       \
+            row(EXIT_USAGE, 2, "the command line is wrong; no server was asked") row(      \
+                EXIT_SERVER, 3, "no server can be reached, or it was away for too long")   \
+                row(EXIT_SOURCE, 4,                                                        \
+                    "the source of items can't be read, or has none or too few")           \
+                    row(EXIT_ITEMS, 5,                                                     \
+                        "some items are bad, or one that must be there is missing")        \
+                        row(EXIT_BUSY, 6, "another loader is at work on the filter")       \
+                            row(EXIT_INTERRUPTED, 7,                                       \
+                                "SIGINT, SIGTERM or SIGHUP came; the rebuild that was "    \
+                                "begun has been dropped")
 
 #define EXIT_NUMBERED(name, number, words) name = number,
 enum exit_code { EXIT_CODES(EXIT_NUMBERED) };
@@ -31,7 +34,7 @@ struct failure {
     char text[1024];
 };
 
-/* Fills it, and returns false. */
+/* Fills it, and returns false. A period at its end goes: what is quoted may have one. */
 bool fail(struct failure *f, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fewer.h"
 #include "interrupt.h"
 #include "item.h"
 #include "json.h"
@@ -26,6 +27,7 @@
 #include "rebuild.h"
 #include "run.h"
 #include "source.h"
+#include "split_check.h"
 
 /* A server that loses a rebuild more often than this has another trouble. */
 #define PASSES_MAX 5
@@ -46,8 +48,8 @@ struct fill {
     bool corrected;    /* the capacity was estimated, and is known now */
     uint64_t read;     /* items that the source gave in this pass */
     unsigned passes;
-    int64_t began;
-    char *made; /* an item, if the template adds something to it */
+    int64_t began, settled; /* ms; the second is how long settling took, in all passes */
+    char *made;             /* an item, if the template adds something to it */
 };
 
 /* ---- looking ---- */
@@ -98,6 +100,11 @@ static bool look(struct fill *fill, struct failure *f) {
     part_make(&fill->parts, fill->filter, (uint32_t)fill->s->parts);
     for (uint32_t i = 0; i < fill->parts.n; i++)
         if (!rebuild_look(fill->nodes, &fill->parts.part[i], fill->s, f)) return false;
+    if (fill->s->parts && !split_check(fill->nodes, fill->filter, fill->parts.n, f))
+        return false;
+    if (!fill->source->estimated &&
+        !fewer_allowed(&fill->parts, fill->source->count, fill->source->name, fill->s, f))
+        return false;
     fill->loader = loader_new(fill->nodes, &fill->parts);
     fill->made =
         fail_alloc(ITEM_BYTES_MAX + fill->item.before_length + fill->item.after_length);
@@ -126,7 +133,7 @@ static int64_t patience(const struct settings *s) {
 /* Who added an item before START has to have committed it, so that the source shows it.
  * Who adds and then begins a transaction does both within --settle: so the mark comes after
  * that, and the transaction may take its time. */
-static bool settle(struct fill *fill, struct failure *f) {
+static bool settle_writers(struct fill *fill, struct failure *f) {
     struct source *source = fill->source;
     char waits[256] = "", said[256] = "";
     if (!interrupt_sleep(fill->s->settle, f)) return false;
@@ -140,6 +147,13 @@ static bool settle(struct fill *fill, struct failure *f) {
         if (strcmp(waits, said) != 0) fprintf(stderr, "%s\n", strcpy(said, waits));
         if (!interrupt_sleep(200, f)) return false;
     }
+}
+
+static bool settle(struct fill *fill, struct failure *f) {
+    int64_t began = interrupt_clock();
+    bool good = settle_writers(fill, f);
+    fill->settled += interrupt_clock() - began;
+    return good;
 }
 
 static const char *make_item(struct fill *fill, const struct source_item *value,
@@ -232,7 +246,7 @@ static bool judge(struct fill *fill, struct failure *f) {
             f, EXIT_SOURCE,
             "%s has no items: everything would be absent; if that is right, say --empty",
             fill->source->name);
-    return true;
+    return fewer_allowed(&fill->parts, fill->read, fill->source->name, fill->s, f);
 }
 
 /* The estimate was so far off that the filter would be too small, or a waste. */
@@ -332,8 +346,10 @@ static void report_json(const struct fill *fill, double seconds) {
     json_text(stdout, "filter", fill->filter);
     json_count(stdout, "items", fill->read);
     json_count(stdout, "capacity", fill->capacity);
+    json_rate(stdout, "error_rate", strtod(fill->parts.part[0].rate, NULL));
     json_count(stdout, "parts", fill->s->parts);
     json_rate(stdout, "seconds", seconds);
+    json_rate(stdout, "seconds_settling", (double)fill->settled / 1000);
     json_count(stdout, "bytes_sent", n->bytes);
     json_count(stdout, "batches_sent_again", n->sent_again);
     json_count(stdout, "redirections", n->redirections);
@@ -342,20 +358,29 @@ static void report_json(const struct fill *fill, double seconds) {
     json_end_line(stdout);
 }
 
+/* "200 k items in 5.1s, 5s of them settling (1.96 M/s after it), ..." */
+static void say_how_fast(const struct fill *fill, int64_t ms) {
+    char items[NUMBERS_TEXT], time[NUMBERS_TEXT], settled[NUMBERS_TEXT], rate[NUMBERS_TEXT];
+    int64_t at_work = ms > fill->settled ? ms - fill->settled : 1;
+    printf("%s item%s in %s", numbers_show_count(items, fill->read),
+           fill->read == 1 ? "" : "s", numbers_show_time(time, ms));
+    if (fill->settled >= 100)
+        printf(", settling for %s of it", numbers_show_time(settled, fill->settled));
+    printf(" (%s/s)", numbers_show_count(rate, fill->read * 1000 / (uint64_t)at_work));
+}
+
 static void report(const struct fill *fill) {
-    char items[NUMBERS_TEXT], rate[NUMBERS_TEXT], capacity[NUMBERS_TEXT],
-        time[NUMBERS_TEXT];
+    char capacity[NUMBERS_TEXT];
     const struct loader_numbers *n = loader_numbers(fill->loader);
     int64_t ms = interrupt_clock() - fill->began;
     if (fill->s->json) {
         report_json(fill, (double)ms / 1000);
         return;
     }
-    double per_second = ms ? (double)fill->read * 1000 / (double)ms : 0;
-    printf("%s is ready: %s items in %s (%s/s, settling included), room for %s\n",
-           fill->filter, numbers_show_count(items, fill->read), numbers_show_time(time, ms),
-           numbers_show_count(rate, (uint64_t)per_second),
-           numbers_show_count(capacity, fill->capacity));
+    printf("%s is ready: ", fill->filter);
+    say_how_fast(fill, ms);
+    printf(", room for %s, error rate %s\n", numbers_show_count(capacity, fill->capacity),
+           fill->parts.part[0].rate);
     if (n->sent_again || n->redirections || fill->passes > 1)
         printf("on the way: %llu batches sent again, %llu redirections, %u passes\n",
                (unsigned long long)n->sent_again, (unsigned long long)n->redirections,
@@ -390,11 +415,18 @@ static void undo(struct fill *fill, struct failure *f) {
 }
 
 static void say_what_would_be_done(const struct fill *fill) {
-    printf("%s: %llu items%s\n", fill->source->name,
-           (unsigned long long)fill->source->count,
+    const char *old = fill->parts.part[0].rate;
+    const char *rate = fill->s->error ? fill->s->error
+                       : *old         ? old
+                                      : "as the server's bf-error-rate says";
+    printf("%s: %llu item%s%s\n", fill->source->name,
+           (unsigned long long)fill->source->count, fill->source->count == 1 ? "" : "s",
            fill->source->estimated ? ", estimated" : "");
-    printf("%s: %u keys, room for %llu items each\n", fill->filter, fill->parts.n,
-           (unsigned long long)part_capacity(fill));
+    printf("%s: ", fill->filter);
+    if (fill->s->parts)
+        printf("%u key%s, each with ", fill->parts.n, fill->parts.n == 1 ? "" : "s");
+    printf("room for %llu items, error rate %s\n", (unsigned long long)part_capacity(fill),
+           rate);
     printf("nothing was done (--dry-run)\n");
 }
 

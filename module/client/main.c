@@ -10,11 +10,12 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split.[ch]       a filter as many keys: parts, tags, slots
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split already
  *     reply.[ch]       a reply within a time
  *
  *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
  *     item.[ch]        what is an item, and what is a mistake
+ *     fewer.[ch]       whether the source has lost some
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
  *     progress.[ch]    how far it is

@@ -2,6 +2,7 @@
 /* metrics.c - the numbers of a survey for Prometheus, on a port or once. Each scrape is a
  * look of its own, but for those that have waited for one: however many come, none waits
  * for long. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,10 +35,17 @@ static const char *page(void *context, const char *path, FILE *out) {
     return METRICS_CONTENT_TYPE;
 }
 
+/* A number alone is a port. */
+static const char *where_to_listen(const struct settings *s, char *out) {
+    bool port = *s->listen && s->listen[strspn(s->listen, "0123456789")] == '\0';
+    snprintf(out, ADDRESS_TEXT, "%s%s", port ? "127.0.0.1:" : "", s->listen);
+    return out;
+}
+
 static bool serve(struct survey *v, struct failure *f) {
-    const char *listen = v->settings->listen;
     struct address at;
-    char text[ADDRESS_TEXT];
+    char given[ADDRESS_TEXT], text[ADDRESS_TEXT];
+    const char *listen = where_to_listen(v->settings, given);
     size_t length = strlen(listen);
     bool any = length > 2 && strcmp(listen + length - 2, ":0") == 0;
     if (!server_parse(listen, any ? length - 2 : length, any ? 0 : METRICS_PORT, &at))

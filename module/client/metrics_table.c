@@ -97,7 +97,7 @@ static double lease_left(const struct survey_filter *f) {
 }
 
 static double vouched_at(const struct survey_filter *f) {
-    return f->vouched_at ? (double)f->vouched_at / 1000 : NAN;
+    return f->vouched_at ? (double)(f->vouched_at / 1000) : NAN;
 }
 
 static double rebuild_age(const struct survey_filter *f) {

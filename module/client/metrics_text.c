@@ -41,12 +41,17 @@ static void open_labels(FILE *out, const char *name, const struct survey_node *n
 
 /* ---- nodes ---- */
 
+/* What refuses INFO may be without Bulwark, and so without a shield, for all we know. */
+static bool is_up(const struct survey_node *n) {
+    return n->up && n->bulwark[0];
+}
+
 static void write_up(const struct survey *v, FILE *out) {
     head(out, "bulwark_up", METRIC_GAUGE, "1 if the server answers and has Bulwark.");
     for (size_t i = 0; i < v->nnodes; i++) {
         const struct survey_node *n = &v->node[i];
         open_labels(out, "bulwark_up", n);
-        fprintf(out, "} %d\n", n->up && (n->bulwark[0] || !n->version[0]));
+        fprintf(out, "} %d\n", is_up(n));
     }
     if (v->nnodes == 0) fputs("bulwark_up{node=\"\"} 0\n", out);
 }
@@ -55,7 +60,7 @@ static void write_about(const struct survey *v, FILE *out) {
     head(out, "bulwark_info", METRIC_GAUGE, "Always 1; what the server is.");
     for (size_t i = 0; i < v->nnodes; i++) {
         const struct survey_node *n = &v->node[i];
-        if (!n->up) continue;
+        if (!n->up || !n->tells) continue;
         open_labels(out, "bulwark_info", n);
         fprintf(out, ",version=\"");
         label(out, n->bulwark, strlen(n->bulwark));
@@ -71,7 +76,7 @@ static void write_trust(const struct survey *v, FILE *out) {
     head(out, "bulwark_trust_warnings", METRIC_GAUGE,
          "1 if the server's settings contradict what bf-trust promises.");
     for (size_t i = 0; i < v->nnodes; i++) {
-        if (!v->node[i].up) continue;
+        if (!is_up(&v->node[i])) continue;
         open_labels(out, "bulwark_trust_warnings", &v->node[i]);
         fprintf(out, "} %d\n", v->node[i].trust_warnings[0] != '\0');
     }
@@ -172,6 +177,22 @@ static void write_causes(const struct survey *v, FILE *out) {
                     v->filter[i].unknown_by, out);
 }
 
+/* Why it isn't, stands in a comment: a label would make another series of each reason. */
+static void write_complete(const struct survey *v, FILE *out) {
+    const struct survey_node *mute = NULL;
+    bool good = v->trouble.code == EXIT_DONE;
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (v->node[i].up && !v->node[i].tells) mute = &v->node[i];
+    head(out, "bulwark_scrape_complete", METRIC_GAUGE,
+         "0 if a server was away or refused an answer, a filter that was named is missing, "
+         "or not all keys were looked at yet.");
+    if (!good)
+        fprintf(out, "# %.*s\n", (int)strcspn(v->trouble.text, "\n"), v->trouble.text);
+    else if (mute)
+        fprintf(out, "# %s refuses INFO: the ACL user needs info\n", mute->name);
+    fprintf(out, "bulwark_scrape_complete %d\n", good && !mute && !survey_is_walking(v));
+}
+
 void metrics_write(const struct survey *v, FILE *out) {
     write_up(v, out);
     write_about(v, out);
@@ -185,9 +206,5 @@ void metrics_write(const struct survey *v, FILE *out) {
         write_filters(v, m, out);
     head(out, "bulwark_scrape_duration_seconds", METRIC_GAUGE, "What this scrape took.");
     fprintf(out, "bulwark_scrape_duration_seconds %.3f\n", (double)v->took / 1000);
-    head(out, "bulwark_scrape_complete", METRIC_GAUGE,
-         "0 if a server was away, a filter that was named is missing, or not all keys were "
-         "looked at yet.");
-    fprintf(out, "bulwark_scrape_complete %d\n",
-            v->trouble.code == EXIT_DONE && !survey_is_walking(v));
+    write_complete(v, out);
 }

@@ -123,10 +123,8 @@ static bool refuse_map(const char *error, const struct node *from, struct failur
         return fail(f, EXIT_REFUSED,
                     "the ACL user needs cluster|slots (Redis 6: cluster) and asking (%s)",
                     error);
-    if (begins(error, "NOAUTH"))
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
-    return fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", error);
+    return server_admits(error, f) &&
+           fail(f, EXIT_REFUSED, "CLUSTER SLOTS is refused: %s", error);
 }
 
 static bool take_map(struct nodes *nodes, const redisReply *r, const struct node *from,

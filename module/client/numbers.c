@@ -41,7 +41,8 @@ bool numbers_count(const char *text, uint64_t *out) {
         return errno == 0;
     }
     double n;
-    if (!with_unit(text, multiples, &n) || n >= 1e18) return false;
+    bool bare = text[strspn(text, "0123456789.")] == '\0'; /* 200.000 is 200,000 to many */
+    if (bare || !with_unit(text, multiples, &n) || n >= 1e18) return false;
     *out = (uint64_t)(n + 0.5);
     double off = (double)*out - n;
     return off > -1e-6 && off < 1e-6;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whole numbers, with k, M or G (10^3, 10^6, 10^9) after them: 50M, 1.5M. */
+/* Whole numbers, with k, M or G (10^3, 10^6, 10^9) after them: 50M, 1.5M. A point wants one
+ * of these. */
 bool numbers_count(const char *text, uint64_t *out);
 
 /* Times in milliseconds: 500ms, 10s, 10m, 1h, 1d; without a unit, seconds. */

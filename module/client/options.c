@@ -139,7 +139,8 @@ static bool take_option(const struct subcommand *command, int argc, char **argv,
     else if (++*i < argc)
         value = argv[*i];
     else
-        return fail(f, EXIT_USAGE, "%s wants a value: %s", name, o->argument);
+        return fail(f, EXIT_USAGE, "%s wants a value: %s%s", name, o->argument,
+                    strcmp(word, "-h") == 0 ? "; help is --help" : "");
     if (!set(o, value, out))
         return fail(f, EXIT_USAGE, "%s wants %s, not '%s'", name, what_is_wanted(o), value);
     return true;

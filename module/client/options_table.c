@@ -19,10 +19,14 @@ const struct subcommand subcommands[] = {
      "Reads all items from a file, a pipe or PostgreSQL into a new generation of FILTER, "
      "checks it, and commits it: the filter then answers `absent` for what is not in it. "
      "Until then the old generation answers, and what is added goes to both. If anything "
-     "goes wrong, nothing has changed.",
-     "bulwark fill users --from ids.txt\n"
-     "bulwark fill users --pg 'host=db dbname=shop' --table users --column id\n"
-     "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --from -",
+     "goes wrong, the old generation stays as it is; where there was none, there is an "
+     "empty filter then that is loading and answers `unknown`: START makes it, for the "
+     "writers.",
+     "bulwark fill users --error 0.001 --from ids.txt\n"
+     "bulwark fill users --error 0.001 --pg 'host=db dbname=shop' --table users --column "
+     "id\n"
+     "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --error 0.001 --from - "
+     "--capacity 5M",
      run_fill},
     {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
      "every filter of a server or cluster, and what to do",
@@ -90,6 +94,8 @@ const struct option options[] = {
      "accepts empty items and items with control characters"},
     {"empty", 0, NULL, OPTION_FLAG, AT(empty), SOURCE, NULL,
      "accepts a source without items; everything is then absent"},
+    {"fewer", 0, NULL, OPTION_FLAG, AT(fewer), SOURCE, NULL,
+     "accepts a source with less than half of the items that the filter has"},
     {"expect", 0, "ITEM", OPTION_TEXTS, AT(expect), SOURCE, NULL,
      "an item, as the application asks for it, that must be there before the commit; may "
      "be "
@@ -131,7 +137,7 @@ const struct option options[] = {
     {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
      "ends after so many looks"},
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
-     "where it listens"},
+     "where it listens; a number alone is a port of 127.0.0.1"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,
      NULL, "prints JSON, an object on each line"},

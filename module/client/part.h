@@ -34,6 +34,9 @@ struct part {
     enum { PART_WAITING, PART_OPEN, PART_LOST, PART_DONE } state;
     char token[PART_TOKEN_DIGITS + 1];
     uint64_t items; /* given to the loader since START */
+    uint64_t had;   /* items of the generation that was ready before the fill */
+    char rate
+        [24]; /* the error rate of what answers, in words of BF.INFO; empty: none does */
     struct sample sample;
 
     /* The loader's: batches in order, from the oldest that was not acknowledged. */

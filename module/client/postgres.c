@@ -197,13 +197,26 @@ static bool begin(struct source *s, struct failure *f) {
 
 /* ---- opening ---- */
 
-/* A semicolon at the end is a habit. The newline ends a comment. */
-static char *query_in_brackets(const char *query) {
+/* A semicolon at the end is a habit. */
+static int length_of(const char *query) {
     size_t length = strlen(query);
     while (length &&
            (query[length - 1] == ';' || isspace((unsigned char)query[length - 1])))
         length--;
-    return postgres_text("(%.*s\n)", (int)length, query);
+    return (int)length;
+}
+
+/* As it was written: within brackets an error would be about a bracket. */
+static bool try_query(struct postgres *p, struct failure *f) {
+    const char *query = p->settings->query;
+    char *sql = postgres_text("PREPARE bulwark_query AS %.*s", length_of(query), query);
+    PGresult *prepared = postgres_ask(p, sql, 0, NULL, f);
+    PGresult *gone =
+        prepared ? postgres_ask(p, "DEALLOCATE bulwark_query", 0, NULL, f) : NULL;
+    PQclear(prepared);
+    PQclear(gone);
+    free(sql);
+    return gone != NULL;
 }
 
 static bool look_at_table(struct postgres *p, struct failure *f) {
@@ -224,7 +237,9 @@ static bool has_one_column(struct postgres *p, struct failure *f) {
 
 static bool look_at_query(struct postgres *p, struct failure *f) {
     snprintf(p->source.name, sizeof(p->source.name), "the query");
-    p->from = query_in_brackets(p->settings->query);
+    if (!try_query(p, f)) return false;
+    /* The newline ends a comment. */
+    p->from = postgres_text("(%.*s\n)", length_of(p->settings->query), p->settings->query);
     p->source.estimated = p->settings->capacity > 0; /* else to count is to run it twice */
     return has_one_column(p, f) && (p->source.estimated || count(p, f));
 }

@@ -58,9 +58,7 @@ bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
         return fail(f, EXIT_REFUSED,
                     "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
                     step, p->key, error);
-    if (begins(error, "NOAUTH"))
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (!server_admits(error, f)) return false;
     if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
         return fail(
             f, EXIT_REFUSED,
@@ -89,12 +87,21 @@ static bool look_at_kind(const redisReply *r, const struct part *p,
         p->key, kind->str, kind->str);
 }
 
-bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
+static void note(struct part *p, const redisReply *r) {
+    const redisReply *state = value_of(r, "State"), *rate = value_of(r, "Error rate"),
+                     *items = value_of(r, "Number of items inserted");
+    bool ready = state && state->str && strcmp(state->str, "ready") == 0;
+    p->had = ready && items && items->integer > 0 ? (uint64_t)items->integer : 0;
+    snprintf(p->rate, sizeof(p->rate), "%.20s", rate && rate->str ? rate->str : "");
+}
+
+bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
                   struct failure *f) {
     redisReply *r = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
     if (!r) return false;
     bool good = true;
     if (r->type != REDIS_REPLY_ERROR) {
+        note(p, r);
         good = look_at_kind(r, p, s, f);
     } else if (has_other_module(nodes, p) && !begins(r->str, "WRONGTYPE") &&
                !begins(r->str, "NO") && !begins(r->str, "ERR not found")) {
@@ -397,6 +404,8 @@ bool rebuild_verify(struct nodes *nodes, struct part *p, struct failure *f) {
     if (r->type == REDIS_REPLY_ERROR ||
         (unknown && unknown->str && was_forgotten(unknown->str)))
         p->state = PART_LOST;
+    else if (good)
+        note(p, r);
     freeReplyObject(r);
     return good;
 }

@@ -13,9 +13,9 @@ struct rebuild_plan {
     const struct settings *settings;
 };
 
-/* Looks at the filter before anything is begun: a key of another type, a kind of another
- * product, a server without the module are failures. */
-bool rebuild_look(struct nodes *nodes, const struct part *p, const struct settings *s,
+/* Looks at the filter before anything is begun, and notes what it has: a key of another type,
+ * a kind of another product, a server without the module are failures. */
+bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
                   struct failure *f);
 
 /* START. Waits for another loader's rebuild to become stale; EXIT_BUSY if that loader is at

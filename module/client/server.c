@@ -35,6 +35,15 @@ static struct timeval timeval_of(int64_t ms) {
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 }
 
+bool server_admits(const char *error, struct failure *f) {
+    if (strncmp(error, "NOAUTH", 6) == 0)
+        return fail(f, EXIT_REFUSED,
+                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+    if (strncmp(error, "WRONGPASS", 9) == 0)
+        return fail(f, EXIT_REFUSED, "AUTH is refused: %s", error);
+    return true;
+}
+
 /* Sends it and wants OK. */
 static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
     redisReply *reply = redisCommandArgv(c, n, words, NULL);

@@ -33,4 +33,7 @@ bool server_find(const struct settings *s, struct address *out, struct failure *
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f);
 
+/* If the server wants another password or user than it got, says so; false then. */
+bool server_admits(const char *error, struct failure *f);
+
 #endif

@@ -45,7 +45,7 @@ struct settings {
     const char *csv; /* the column's number, from 1; NULL: lines */
     const char *pg, *query, *table, *column;
     const char *item;
-    bool binary, empty, standby, dry_run;
+    bool binary, empty, fewer, standby, dry_run;
     const char *kind;
     int64_t settle, stale, lease; /* ms; lease 0: none */
     uint64_t batch, window;

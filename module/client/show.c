@@ -90,6 +90,7 @@ static void add_node(struct table *t, const struct survey_node *n) {
 void show_nodes(const struct survey *v, FILE *out, size_t width) {
     struct table *t = table_new("lllrrrl", "SERVER", "PRODUCT", "BULWARK", "FILTERS",
                                 "SIZE", "MEMORY", "ROLE");
+    table_spare(t, "24351");
     for (size_t i = 0; i < v->nnodes; i++)
         add_node(t, &v->node[i]);
     table_print(t, out, width);
@@ -133,6 +134,7 @@ static void add_filter(struct table *t, const struct survey_filter *f) {
 static void show_filters(const struct survey *v, FILE *out, size_t width) {
     struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ITEMS", "CAPACITY", "FULL",
                                 "ERROR", "TARGET", "SIZE");
+    table_spare(t, "637254");
     for (size_t i = 0; i < v->nfilters; i++)
         add_filter(t, &v->filter[i]);
     table_print(t, out, width);

@@ -90,17 +90,17 @@ static void find_masters(struct survey *v) {
     v->nnodes = n;
 }
 
-bool survey_away(struct survey *v, struct survey_node *n, const char *why) {
+bool survey_away(struct survey *v, struct survey_node *n, const struct failure *why) {
     n->up = n->walk.under_way = false; /* a cursor is for one process */
-    snprintf(n->why, sizeof(n->why), "%.500s", why);
-    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_SERVER, "%s", n->why);
+    snprintf(n->why, sizeof(n->why), "%.500s", why->text);
+    if (v->trouble.code == EXIT_DONE) fail(&v->trouble, why->code, "%s", n->why);
     return false;
 }
 
 bool survey_lose(struct survey *v, struct survey_node *n) {
     struct failure f;
     nodes_lose(n->node, &f);
-    return survey_away(v, n, f.text);
+    return survey_away(v, n, &f);
 }
 
 /* If nobody can say who the masters are, those that were known are asked. */

@@ -67,6 +67,8 @@ struct survey_node {
     char name[ADDRESS_TEXT];
     bool up, loading;
     char why[512]; /* it is not up */
+    bool tells;    /* INFO; a user may lack the right to ask */
+    bool in_cluster;
     char product[16], version[32], bulwark[32], role[16];
     uint64_t memory, memory_limit; /* bytes; a limit of 0 is none */
     char trust_warnings[160];
@@ -166,7 +168,7 @@ void survey_ask_nodes(struct survey *v);
 
 /* The node is away, for the rest of this look; returns false. The second: since its
  * connection has failed. */
-bool survey_away(struct survey *v, struct survey_node *n, const char *why);
+bool survey_away(struct survey *v, struct survey_node *n, const struct failure *why);
 bool survey_lose(struct survey *v, struct survey_node *n);
 
 /* survey_keys.c: finds the filters' keys. */

@@ -147,8 +147,12 @@ static void note(struct survey *v, const struct survey_node *n, const struct sur
                  const char *words) {
     if (v->trouble.code != EXIT_DONE) return;
     char *name = text_shown(k->text, k->length);
-    fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", name, n->name,
-         words);
+    if (strncmp(words, "NOPERM", 6) == 0)
+        fail(&v->trouble, EXIT_REFUSED,
+             "the ACL user needs bf.info for the key %.200s (%.300s)", name, words);
+    else
+        fail(&v->trouble, EXIT_REFUSED, "BF.INFO %.200s FULL at %s: %.300s", name, n->name,
+             words);
     free(name);
 }
 

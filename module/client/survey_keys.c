@@ -78,10 +78,10 @@ static size_t keep_each_once(struct survey_keys *keys, size_t first) {
 
 static bool refused(struct survey *v, const struct survey_node *n, const char *words) {
     if (v->trouble.code != EXIT_DONE) return false;
-    return fail(
-        &v->trouble, EXIT_REFUSED,
-        "the server at %s refuses SCAN: %.200s. Name the filters: bulwark list users",
-        n->name, words);
+    return fail(&v->trouble, EXIT_REFUSED,
+                "the server at %s refuses SCAN: name the filters, as in bulwark list users "
+                "(%.200s)",
+                n->name, words);
 }
 
 static bool take_step(struct survey *v, struct survey_node *n, const redisReply *r) {
@@ -245,7 +245,7 @@ static bool is_there(struct survey *v, const struct name *name) {
     bool missing = refuses && strstr(r->str, "not found");
     if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)
         fail(&f, EXIT_SERVER, "the server at %s says: %s", n->name, r->str);
-    if (f.code != EXIT_DONE) survey_away(v, n, f.text);
+    if (f.code != EXIT_DONE) survey_away(v, n, &f);
     freeReplyObject(r);
     return !missing;
 }

@@ -12,9 +12,9 @@
 #include "survey.h"
 #include "text.h"
 
-static const char *const questions[] = {"INFO server",      "INFO memory",
-                                        "INFO persistence", "INFO replication",
-                                        "INFO bf",          "TIME"};
+static const char *const questions[] = {
+    "INFO server",  "INFO memory", "INFO persistence", "INFO replication", "INFO bf",
+    "INFO cluster", "TIME"};
 /* A module has some fifty. */
 #define NUMBERS_MAX 256
 
@@ -80,10 +80,13 @@ static void take_line(struct survey_node *n, const char *line, size_t length) {
         n->memory_limit = strtoull(number, NULL, 10);
     if (take(line, length, "loading", number, sizeof(number)))
         n->loading = strcmp(number, "0") != 0;
+    if (take(line, length, "cluster_enabled", number, sizeof(number)))
+        n->in_cluster = strcmp(number, "0") != 0;
     take_number(n, line, length);
 }
 
 static void take_info(struct survey_node *n, const redisReply *r) {
+    n->tells = true;
     for (const char *line = r->str; line && *line;) {
         size_t length = strcspn(line, "\r\n");
         take_line(n, line, length);
@@ -105,7 +108,7 @@ static void forget(struct survey_node *n) {
     free(n->numbers);
     n->numbers = NULL;
     n->nnumbers = 0;
-    n->loading = false;
+    n->loading = n->tells = n->in_cluster = false;
     n->memory = n->memory_limit = 0;
     n->product[0] = n->version[0] = n->bulwark[0] = n->role[0] = n->trust_warnings[0] =
         '\0';
@@ -124,7 +127,15 @@ static void settle(struct survey *v, struct survey_node *n) {
 static void be_away(struct survey *v, struct survey_node *n, const char *does) {
     struct failure f;
     fail(&f, EXIT_SERVER, "the server at %s is %s", n->name, does);
-    survey_away(v, n, f.text);
+    survey_away(v, n, &f);
+}
+
+/* Other errors than these are of this user's rights. */
+static void take_error(struct survey *v, struct survey_node *n, const char *error) {
+    struct failure f;
+    if (strncmp(error, "BUSY ", 5) == 0) be_away(v, n, "busy with a script");
+    if (!server_admits(error, &f)) survey_away(v, n, &f);
+    n->loading |= strncmp(error, "LOADING ", 8) == 0;
 }
 
 /* False: the connection has failed. */
@@ -132,11 +143,8 @@ static bool read_answers(struct survey *v, struct survey_node *n, int64_t until)
     for (size_t i = 0; i < QUESTIONS; i++) {
         redisReply *r = reply_take(n->node->c, until);
         if (!r) return false;
-        /* Other errors are of this user's rights. */
-        if (r->type == REDIS_REPLY_ERROR && strncmp(r->str, "BUSY ", 5) == 0)
-            be_away(v, n, "busy with a script");
-        else if (r->type == REDIS_REPLY_ERROR)
-            n->loading |= strncmp(r->str, "LOADING ", 8) == 0;
+        if (r->type == REDIS_REPLY_ERROR)
+            take_error(v, n, r->str);
         else if (r->type == REDIS_REPLY_ARRAY)
             take_time(n, r);
         else
@@ -155,7 +163,7 @@ static void begin(struct survey *v, struct survey_node *n, int64_t ms) {
     forget(n);
     n->up = nodes_connect_within(v->nodes, n->node, ms, &f);
     if (!n->up) {
-        survey_away(v, n, f.text);
+        survey_away(v, n, &f);
         return;
     }
     for (size_t i = 0; i < QUESTIONS; i++)

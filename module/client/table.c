@@ -20,7 +20,8 @@ struct table {
     size_t columns, cells;
     char sides[COLUMNS_MAX + 1];
     size_t width[COLUMNS_MAX];
-    char **cell; /* all rows, one after the other; notes too, which begin with NOTE */
+    const char *spare; /* columns that may go, as digits */
+    char **cell;       /* all rows, one after the other; notes too, which begin with NOTE */
 };
 
 #define NOTE '\n'
@@ -41,6 +42,7 @@ static char *text_by(const char *format, va_list arguments) {
 struct table *table_new(const char *sides, ...) {
     struct table *t = fail_alloc(sizeof(*t));
     va_list headings;
+    t->spare = "";
     t->columns = strlen(sides);
     memcpy(t->sides, sides, t->columns);
     va_start(headings, sides);
@@ -50,6 +52,10 @@ struct table *table_new(const char *sides, ...) {
     }
     va_end(headings);
     return t;
+}
+
+void table_spare(struct table *t, const char *columns) {
+    t->spare = columns;
 }
 
 void table_cell(struct table *t, const char *format, ...) {
@@ -70,14 +76,23 @@ void table_note(struct table *t, const char *format, ...) {
     put(t, note);
 }
 
-/* The first column gives way to the others. */
-static void shrink(struct table *t, size_t width) {
-    size_t all = 0, *first = &t->width[0];
+static size_t excess(const struct table *t, size_t width) {
+    size_t all = 0;
     for (size_t i = 0; i < t->columns; i++)
         if (t->width[i] > 0) all += t->width[i] + 2;
-    size_t over = all > width + 2 ? all - width - 2 : 0;
-    if (*first > FIRST_WIDTH)
-        *first = *first > FIRST_WIDTH + over ? *first - over : FIRST_WIDTH;
+    return all > width + 2 ? all - width - 2 : 0;
+}
+
+/* A column that goes may leave room to the first. */
+static void shrink(struct table *t, size_t width) {
+    size_t *first = &t->width[0], wanted = *first;
+    size_t least = wanted < FIRST_WIDTH ? wanted : FIRST_WIDTH;
+    *first = least;
+    for (const char *c = t->spare; *c && excess(t, width) > 0; c++)
+        t->width[*c - '0'] = 0;
+    *first = wanted;
+    size_t over = excess(t, width);
+    *first = over > wanted - least ? least : wanted - over;
 }
 
 /* Of its cells but the heading, the widest; then the heading counts, too. */

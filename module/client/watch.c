@@ -94,11 +94,19 @@ static void draw_filters(struct memory *m, const struct survey *v, FILE *out,
                          size_t width) {
     struct table *t = table_new("llrrrrrr", "FILTER", "STATE", "ABSENT/S", "MAYBE/S",
                                 "UNKNOWN/S", "ADDS/S", "FULL", "ERROR");
+    table_spare(t, "765");
     for (size_t i = 0; i < v->nfilters; i++) {
         struct rates r = rates_of_filter(m, v, &v->filter[i]);
         add_filter(t, &v->filter[i], &r);
     }
     table_print(t, out, width);
+}
+
+/* Of a node that is away, the warnings tell. */
+static bool is_told(const struct survey *v) {
+    for (size_t i = 0; i < v->nnodes; i++)
+        if (!v->node[i].up) return true;
+    return v->trouble.code != EXIT_REFUSED;
 }
 
 static void draw(struct memory *m, const struct survey *v, FILE *out, size_t width) {
@@ -114,7 +122,7 @@ static void draw(struct memory *m, const struct survey *v, FILE *out, size_t wid
     draw_filters(m, v, out, width);
     putc('\n', out);
     show_warnings(v, out, width);
-    if (v->trouble.code == EXIT_REFUSED) text_wrap(out, v->trouble.text, width);
+    if (!is_told(v)) text_wrap(out, v->trouble.text, width);
 }
 
 /* ---- the screen ---- */

@@ -12,6 +12,7 @@ installer = @DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" module/package/install.sh
 # Without our RPATH: an installed program has the libraries of its system.
 $(installed): $(program_parts)
 	@mkdir -p $(@D)
+	@echo "# and once more, for make install: this one looks for libraries in its system"
 	$(link_program) -Wl,-rpath-link,$(fetched)
 
 # Linked with the other, so that root has only to install what somebody else built.

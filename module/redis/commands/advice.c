@@ -27,12 +27,12 @@ static bool plan_one(const struct chain *c, uint64_t capacity, struct layer *pla
     return chain_plan(&empty, capacity, plan) >= 0;
 }
 
-/* Writes a size in two or three digits: 9.8 MB, 21 MB. */
+/* Writes a size in two or three digits: 9.8 MiB, 21 MiB. */
 static void write_size(uint64_t bytes, char text[SIZE_MAX_TEXT]) {
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double size = (double)bytes;
     int unit = 0;
-    for (; size >= 1000; size /= 1000)
+    for (; size >= 1024; size /= 1024)
         unit++;
     snprintf(text, SIZE_MAX_TEXT, size < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", size,
              units[unit]);

@@ -72,6 +72,16 @@ TEST(all_parts_on_all_nodes_are_one_line) {
     CHECK_INT(count(got.out, "\nbulwark_up{"), 3);
 }
 
+TEST(one_node_of_a_cluster_says_that_there_are_others) {
+    struct cluster *all;
+    start_filled(&all);
+    struct outcome got = program_run("list", "--json", "-p", program_port(all->node[0]));
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(got.out, "this is a node of a cluster, and there are others: -c asks"));
+    CHECK(!strstr(got.out, "some are missing"));
+    CHECK(!strstr(look(all, "list", "--json").out, "there are others"));
+}
+
 TEST(a_part_that_is_missing_is_told) {
     struct cluster *all;
     struct spread *k = start_filled(&all);

@@ -40,7 +40,8 @@ const char *numbers_file(long from, long to) {
 
 static const char *const *line_of(const struct server *s, const char *const *arguments,
                                   const char **line) {
-    const char *const first[] = {"fill", "k", "-p", program_port(s), "--settle", "0"};
+    const char *const first[] = {"fill",     "k", "-p",     program_port(s),
+                                 "--settle", "0", "--fewer"};
     size_t n = sizeof first / sizeof *first;
     memcpy(line, first, sizeof first);
     for (size_t i = 0; arguments[i] && n < ARGUMENTS_MAX; i++)

@@ -6,7 +6,7 @@
  *     expect_unfilled(s, EXIT_SOURCE, "*there is no file*", "--from", "/nowhere");
  *
  * A fill here waits for no settling, unless a test says so: what is last on the command
- * line counts. */
+ * line counts. And it takes any number of items for right. */
 
 #ifndef FILL_H
 #define FILL_H

@@ -54,6 +54,37 @@ TEST(a_fill_without_a_filter_s_name_is_refused) {
     CHECK_INT(program_run("full", "k").code, EXIT_USAGE);
 }
 
+static struct outcome fill_strictly(const struct server *s, const char *file,
+                                    const char *option) {
+    return program_run("fill", "k", "-p", program_port(s), "--settle", "0", "--from", file,
+                       option);
+}
+
+/* Half of the hundred is taken for a bad day. Nothing is said of a filter that isn't ready:
+ * nobody relies on it. */
+TEST(a_source_with_less_than_half_of_the_items_is_refused_unless_that_is_said) {
+    struct server *s = with_old();
+    redisContext *c = client(s);
+    const char *before = filter_text(c, "k"), *three = numbers_file(0, 3);
+    struct outcome got = fill_strictly(s, three, NULL);
+    CHECK_INT(got.code, EXIT_SOURCE);
+    CHECK(text_matches(got.err, "*has 3 items, and k 100: *say --fewer\n"));
+    CHECK_STR(filter_text(c, "k"), before);
+
+    struct program *p = program_start("fill", "k", "-p", program_port(s), "--settle", "0",
+                                      "--from", "-", "--capacity", "1000");
+    CHECK(program_feed(p, "1\n", 2));
+    program_end_input(p);
+    CHECK_INT(program_wait(p), EXIT_SOURCE);
+    CHECK(strstr(program_errors(p), "the standard input has 1 item, and k 100"));
+    CHECK_STR(filter_text(c, "k"), before);
+
+    CHECK_INT(fill_strictly(s, numbers_file(0, 50), NULL).code, EXIT_DONE);
+    CHECK_INT(fill_strictly(s, three, "--fewer").code, EXIT_DONE);
+    expect(c, "OK", "BF.LOADING", "k");
+    CHECK_INT(fill_strictly(s, numbers_file(0, 1), NULL).code, EXIT_DONE);
+}
+
 TEST(an_empty_source_is_refused) {
     struct server *s = with_old();
     expect_unfilled(s, EXIT_SOURCE, "*has no items*--empty*", "--from", bytes_file("", 0));

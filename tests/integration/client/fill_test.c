@@ -4,6 +4,7 @@
 
 #include "fill.h"
 
+#include "files.h"
 #include "harness.h"
 #include "json.h"
 #include "states.h"
@@ -29,6 +30,27 @@ TEST(the_capacity_is_what_the_source_has_and_a_fifth) {
     redisContext *c = fresh(&s);
     expect_filled(s, "--from", numbers_file(0, 20000));
     CHECK_INT(info_of(c, "Capacity"), 24000);
+}
+
+/* Without --error it is the server's setting, or what the old generation has. */
+TEST(a_fill_tells_the_error_rate_that_it_made) {
+    struct server *s;
+    redisContext *c = fresh(&s);
+    static const struct {
+        const char *rate, *told;
+    } all[] = {{NULL, "0.01"}, {"0.001", "0.001"}, {NULL, "0.001"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        test_case("%zu", i);
+        const char *option = all[i].rate ? "--error" : NULL;
+        struct outcome got = fill(s, "--from", numbers_file(0, 10), option, all[i].rate);
+        CHECK(text_matches(got.out, text_of("*, error rate %s\n", all[i].told)));
+        got = fill(s, "--from", numbers_file(0, 10), "--json");
+        CHECK_NEAR(json_need(json_read(got.out), "error_rate")->number,
+                   strtod(all[i].told, NULL), 1e-12);
+    }
+    expect(c, "1", "DEL", "k");
+    CHECK(strstr(fill(s, "--from", numbers_file(0, 1), "--dry-run").out,
+                 ": 1 item\nk: room for 1000 items, error rate as the server's"));
 }
 
 TEST(a_fill_forgets_what_is_not_in_the_source_any_more) {
@@ -78,7 +100,8 @@ TEST(a_dry_run_changes_nothing) {
     const char *before = filter_text(c, "k");
     struct outcome got = fill(s, "--from", numbers_file(0, 20000), "--dry-run");
     CHECK_INT(got.code, EXIT_DONE);
-    CHECK(text_matches(got.out, "*20000 items\nk: 1 keys, room for 24000 items*"));
+    CHECK(text_matches(got.out,
+                       "*20000 items\nk: room for 24000 items, error rate 0.001\n*"));
     CHECK_STR(filter_text(c, "k"), before);
 }
 
@@ -103,7 +126,8 @@ TEST(a_file_is_counted_as_it_is_read) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char counted[32];
         const char *file = bytes_file(files[i].text, strlen(files[i].text));
-        snprintf(counted, sizeof counted, "*: %d items\n*", files[i].items);
+        snprintf(counted, sizeof counted, "*: %d item%s\n*", files[i].items,
+                 files[i].items == 1 ? "" : "s");
         struct outcome got = fill(s, "--from", file, "--empty", "--dry-run");
         test_case("file %zu: %s%s", i, got.out, got.err);
         CHECK(text_matches(got.out, counted));

@@ -70,7 +70,10 @@ TEST(list_tells_each_state_and_why_nothing_is_absent) {
         CHECK_STR(causes_of(f), all[i].causes);
         CHECK_STR(json_text(f, "kind"), all[i].kind);
     }
-    CHECK(warns(got.out, "is loading, and nobody is at work"));
+    CHECK(warns(got.out, "is loading, and nobody is at work on it: fill it (bulwark fill "
+                         "loading)\""));
+    CHECK(warns(got.out, "has items, but nobody has vouched for it, so nothing is absent: "
+                         "fill it (bulwark fill plain)\""));
     CHECK(warns(got.out, "is partial"));
 }
 
@@ -84,7 +87,8 @@ TEST(list_tells_of_doubt_after_a_restart) {
     const struct json *k = line_of(got.out, "filter", "k");
     CHECK_STR(json_text(k, "state"), "ready");
     CHECK_STR(causes_of(k), "restart");
-    CHECK(warns(got.out, "is ready but says unknown since a restart: rebuild it"));
+    CHECK(warns(got.out, "is ready but says unknown since a restart: rebuild it "
+                         "(bulwark fill k)\""));
     CHECK(strstr(list(s, NULL).out, "ready (restart)"));
 }
 
@@ -305,7 +309,7 @@ TEST(a_name_that_may_not_be_asked_for_is_not_obeyed_either) {
     expect(c, "OK", "ACL", "SETUSER", "eve", "on", "nopass", "~users", "+@all");
     struct outcome got = list(s, "--user", "eve", "--pass", "any");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(strstr(got.err, "BF.INFO \\x1b[2J FULL") && strstr(got.err, "NOPERM"));
+    CHECK(strstr(got.err, "bf.info for the key \\x1b[2J") && strstr(got.err, "NOPERM"));
     check_plain(got.err, 0);
 }
 
@@ -399,7 +403,7 @@ TEST(without_the_right_to_scan_filters_are_named) {
     struct server *s = with_user("-scan");
     struct outcome got = list(s, "--user", "eve", "--pass", "any");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(strstr(got.err, "refuses SCAN") && strstr(got.err, "Name the filters"));
+    CHECK(strstr(got.err, "refuses SCAN") && strstr(got.err, "name the filters"));
 
     got = list(s, "--user", "eve", "--pass", "any", "--json", "k");
     CHECK_INT(got.code, EXIT_DONE);
@@ -424,8 +428,20 @@ TEST(four_rights_are_enough) {
 
 TEST(a_wrong_password_gets_a_sentence) {
     struct outcome got = list(server_shared(), "--user", "nobody", "--pass", "wrong");
-    CHECK_INT(got.code, EXIT_SERVER);
-    CHECK(strstr(got.err, "AUTH is refused"));
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: AUTH is refused: WRONGPASS *disabled\n"));
+
+    struct server *s = server_start();
+    expect(client(s), "OK", "CONFIG", "SET", "requirepass", "secret");
+    got = list(s, NULL);
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: the server wants a password: --pass-file*"));
+}
+
+TEST(a_right_that_is_missing_is_named) {
+    struct outcome got = list(with_user("-bf.info"), "--user", "eve", "--pass", "any", "k");
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(text_matches(got.err, "bulwark: the ACL user needs bf.info for the key k (NO*"));
 }
 
 /* -------------------------------------------------------------------------
@@ -444,6 +460,28 @@ TEST(on_a_terminal_nothing_is_wider) {
     check_plain(out, 80);
     CHECK(strstr(out, " SIZE\r\n"));            /* The name gave way. */
     CHECK(strstr(out, "larger capacity.\r\n")); /* The sentence is whole. */
+}
+
+/* A number that is cut is another number: where there is no room for a column, it goes. */
+TEST(on_a_narrow_terminal_no_number_is_cut) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "a-name-of-some-length", "0.001", "1000000", "LOADING");
+    add_numbers(c, "a-name-of-some-length", 0, 1234);
+    expect(c, "OK", "BF.READY", "a-name-of-some-length");
+    for (int columns = 60; columns <= 80; columns++) {
+        test_case("%d columns", columns);
+        struct program *p =
+            program_start_on_narrow_terminal(columns, "list", "-p", program_port(s));
+        CHECK_INT(program_wait(p), EXIT_DONE);
+        const char *out = program_output(p);
+        check_plain(out, (size_t)columns);
+        CHECK(text_matches(out, "SERVER * ROLE\r\n*"));
+        CHECK(text_matches(out, "* master\r\n*"));
+        CHECK(text_matches(out, "* 1.23 k *"));
+        CHECK(strstr(out, "FULL") && strstr(out, "0.1%"));
+        CHECK(!strstr(out, " SIZE\r\n\r\n") || strstr(out, "1.91 MiB\r\n"));
+    }
 }
 
 /* -------------------------------------------------------------------------
@@ -574,8 +612,8 @@ static const char *lie(void) {
                                  ":" MOST, "Received", ":" MOST);
     const char *part = text_of("*6\r\n%s%s%s%s%s:1\r\n", bulk("State"), bulk("loading"),
                                bulk("Rebuild"), rebuild, bulk("Doubt"));
-    return text_of("%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, time,
-                   bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
+    return text_of("%s%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, info,
+                   time, bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
 }
 
 TEST(a_server_that_lies_is_not_obeyed) {

@@ -138,6 +138,7 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
         test_case("%s %s", all[i].name, all[i].labels);
         CHECK_NEAR(sample(got.out, all[i].name, all[i].labels), all[i].value, 1e-9);
     }
+    CHECK(!strstr(got.out, "e+")); /* Times are whole. */
     double lease = sample(got.out, "bulwark_filter_lease_seconds", "filter=\"leased\"");
     CHECK(lease > 50 && lease <= 100);
 }
@@ -150,6 +151,33 @@ TEST(a_named_filter_that_is_missing_is_a_metric) {
         0);
     CHECK_NEAR(sample(got.out, "bulwark_filter_items", "filter=\"nowhere\""), -1, 0);
     CHECK_NEAR(sample(got.out, "bulwark_scrape_complete", ""), 0, 0);
+}
+
+/* What refuses INFO may have lost its module, for all that is known. */
+TEST(a_server_that_refuses_to_tell_is_not_up) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    make_ready(c, "k");
+    expect(c, "OK", "CONFIG", "SET", "requirepass", "secret");
+    expect(c, "OK", "ACL", "SETUSER", "eve", "on", ">pw", "~*", "+@all", "-info");
+    static const struct {
+        const char *user, *pass, *why;
+        int code;
+    } all[] = {{NULL, NULL, "\n# the server wants a password: ", EXIT_REFUSED},
+               {"default", "wrong", "\n# AUTH is refused: WRONGPASS ", EXIT_REFUSED},
+               {"eve", "pw", " refuses INFO: the ACL user needs info\n", EXIT_DONE}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        test_case("%s", all[i].user ? all[i].user : "nobody");
+        struct outcome got =
+            all[i].user ? once(s, "--user", all[i].user, "--pass", all[i].pass) : once(s);
+        CHECK_INT(got.code, all[i].code);
+        CHECK_NEAR(sample(got.out, "bulwark_up", ""), 0, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_info", ""), -1, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_trust_warnings", ""), -1, 0);
+        CHECK_NEAR(sample(got.out, "bulwark_scrape_complete", ""), 0, 0);
+        CHECK(strstr(got.out, all[i].why));
+        CHECK_STR(promtool("check metrics", got.out), "");
+    }
 }
 
 /* -------------------------------------------------------------------------
@@ -234,6 +262,13 @@ TEST(metrics_are_served_as_prometheus_wants_them) {
     CHECK(text_matches(ask(at, "GET /metrics?a=b HTTP/1.0\n\n"), ANSWERED));
     CHECK(text_matches(ask(at, "GET / HTTP/1.1\r\n\r\n"), ANSWERED "/metrics*"));
     end(at);
+}
+
+TEST(a_number_alone_is_the_port_to_listen_at) {
+    struct program *p = program_start("metrics", "-p", "1", "-l", "0");
+    WAIT_UNTIL(text_matches(program_errors(p), "*http://127.0.0.1:*/metrics\n"));
+    program_signal(p, SIGTERM);
+    CHECK_INT(program_wait(p), EXIT_DONE);
 }
 
 TEST(other_requests_are_refused) {

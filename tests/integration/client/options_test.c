@@ -25,6 +25,7 @@ TEST(a_mistake_on_the_command_line_is_a_sentence) {
     MISTAKE("plan takes no option --: see bulwark plan --help", "plan", "1", "--=1");
     MISTAKE("--json takes no value", "plan", "1", "--json=yes");
     MISTAKE("--parts wants a value: PARTS", "plan", "1", "--parts");
+    MISTAKE("-h wants a value: HOST; help is --help", "list", "-h");
     MISTAKE("--format wants text|json|python|javascript, not 'xml'", "parts", "1",
             "--format", "xml");
     MISTAKE("--format wants text|json|python|javascript, not ''", "parts", "1",
@@ -70,6 +71,8 @@ TEST(numbers_that_make_no_filter_are_refused) {
                                          " 5",
                                          "0x10",
                                          "1..5M",
+                                         "200.000",
+                                         "5.",
                                          "18446744073709551616",
                                          "nan",
                                          "1,5M"};

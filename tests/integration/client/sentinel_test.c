@@ -60,8 +60,9 @@ TEST(a_failover_during_a_fill_ends_right_in_the_same_run) {
     check_holds(r, "k", 0, 100000);
 
     server_start_again(w->master);
-    struct outcome got = program_run("fill", "k", "--sentinel", w->list, "--master", "shop",
-                                     "--settle", "0", "--from", numbers_file(5, 500));
+    struct outcome got =
+        program_run("fill", "k", "--fewer", "--sentinel", w->list, "--master", "shop",
+                    "--settle", "0", "--from", numbers_file(5, 500));
     CHECK_INT(got.code, EXIT_DONE);
     check_holds(r, "k", 5, 500);
     CHECK_INT(call_int(client(w->master), "EXISTS", "k"), 0);

@@ -303,11 +303,13 @@ TEST(a_query_that_fails_or_writes_is_refused) {
         const char *query, *pattern;
     } cases[] = {
         {"SELEC 1", "PostgreSQL refuses the query: syntax error*"},
-        {"", "PostgreSQL refuses the query: syntax error*"},
+        {"", "PostgreSQL refuses the query: syntax error at end of input*"},
+        {"select id from t where;",
+         "PostgreSQL refuses the query: syntax error at end of input*"},
         {"SELECT id FROM nowhere", "PostgreSQL refuses the query: *\"nowhere\"*not exist*"},
         {"SELECT id, id FROM t", "the query gives 2 columns: it must give one*"},
         {"SELECT FROM t", "the query gives 0 columns: it must give one*"},
-        {"SELECT 1; SELECT 2", "PostgreSQL refuses the query: syntax error*"},
+        {"SELECT 1; SELECT 2", "PostgreSQL refuses the query: *multiple commands*"},
         {"SELECT 1) TO PROGRAM 'false' --", "PostgreSQL refuses the query: *"},
         {"SELECT 1500 / (1490 - id) FROM t",
          "PostgreSQL refuses the query: division by zero*"},

@@ -54,9 +54,9 @@ _Noreturn static void become_program(const char *const *arguments, int in, int o
 }
 
 /* Its other end is the program's output. */
-static int open_terminal(int *other) {
+static int open_terminal(int *other, int columns) {
     int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)columns};
     if (fd < 0 || grantpt(fd) != 0 || unlockpt(fd) != 0) FAIL("no terminal to be had");
     *other = open(ptsname(fd), O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (*other < 0 || ioctl(fd, TIOCSWINSZ, &size) != 0) FAIL("no terminal to be had");
@@ -115,15 +115,16 @@ static void end(void *what) {
     if (is_broken(errors)) FAIL("the program reports a fault: %s", errors);
 }
 
-static struct program *start(const char *const *arguments, bool on_terminal) {
+/* No columns: no terminal. */
+static struct program *start(const char *const *arguments, int columns) {
     struct program *p = calloc(1, sizeof *p);
     int pipe_ends[2];
     if (!p || pipe2(pipe_ends, O_CLOEXEC) != 0) FAIL("cannot make a pipe");
     *p = (struct program){
         .input = pipe_ends[1], .terminal = -1, .directory = workspace_new_directory()};
     int out, err = open_file(p, "err");
-    if (on_terminal)
-        p->terminal = open_terminal(&out);
+    if (columns)
+        p->terminal = open_terminal(&out, columns);
     else
         out = open_file(p, "out");
     pid_t parent = getpid();
@@ -140,11 +141,11 @@ static struct program *start(const char *const *arguments, bool on_terminal) {
 }
 
 struct program *program_start_with(const char *const *arguments) {
-    return start(arguments, false);
+    return start(arguments, 0);
 }
 
-struct program *program_start_on_terminal_with(const char *const *arguments) {
-    return start(arguments, true);
+struct program *program_start_on_terminal_with(const char *const *arguments, int columns) {
+    return start(arguments, columns);
 }
 
 bool program_feed(struct program *p, const void *bytes, size_t length) {

@@ -13,7 +13,7 @@
  *
  * PROGRAM names the binary (default: ./bulwark). Its standard input is a pipe, empty for
  * program_run(); what it prints goes to files, so that it never waits for the test. On a
- * terminal its output is one of 80 by 24.
+ * terminal its output is one of 80 by 24, or of fewer columns.
  *
  * When the test ends, it ends. A sanitizer's report among its errors fails the test. */
 
@@ -44,11 +44,13 @@ struct outcome {
 #define program_run(...)   program_run_with((const char *[]){__VA_ARGS__, NULL})
 #define program_start(...) program_start_with((const char *[]){__VA_ARGS__, NULL})
 #define program_start_on_terminal(...)                                                     \
-    program_start_on_terminal_with((const char *[]){__VA_ARGS__, NULL})
+    program_start_on_terminal_with((const char *[]){__VA_ARGS__, NULL}, 80)
+#define program_start_on_narrow_terminal(columns, ...)                                     \
+    program_start_on_terminal_with((const char *[]){__VA_ARGS__, NULL}, (columns))
 
 struct outcome program_run_with(const char *const *arguments);
 struct program *program_start_with(const char *const *arguments);
-struct program *program_start_on_terminal_with(const char *const *arguments);
+struct program *program_start_on_terminal_with(const char *const *arguments, int columns);
 
 /* Waits until it has read it, but for what fits into a pipe. False: it reads no more. */
 bool program_feed(struct program *p, const void *bytes, size_t length);
