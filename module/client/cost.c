@@ -91,12 +91,25 @@ const char *cost_refusal(enum bloom_status status) {
     case BLOOM_BAD_ERROR_RATE:
         return "an error rate lies between 0 and 1";
     case BLOOM_BAD_CAPACITY:
-        return "a filter is made for 1 to 1099511627776 items";
+        return "a filter isn't made for so many items";
     case BLOOM_TOO_BIG:
         return "it is larger than any filter can be";
     case BLOOM_NO_MEMORY:
         return "this machine has no memory left";
-    default:
-        return "the core library refuses it";
+    case BLOOM_OK:
+    case BLOOM_CORRUPT:
+    case BLOOM_FULL:
+    case BLOOM_PARTIAL:
+    case BLOOM_NO_REBUILD:
+    case BLOOM_INTERRUPTED:
+    case BLOOM_OVER_LIMIT:
+    case BLOOM_SERVER_FULL:
+    case BLOOM_EXISTS:
+    case BLOOM_NOT_FOUND:
+    case BLOOM_CHANGED:
+    case BLOOM_EMPTY:
+    case BLOOM_REBUILDING:
+        break;
     }
+    return "the core library refuses it";
 }

@@ -2,7 +2,7 @@
 /* fail.h - why a run ends without having done its work: a sentence, and an exit code.
  *
  * A function that can fail takes a `struct failure *` as its last parameter and returns
- * false (or NULL) when it has filled it. Only main.c prints it. A sentence says what is
+ * false (or NULL) when it has filled it. main.c prints it. A sentence says what is
  * wrong and what to do, and begins with a small letter: "bulwark: " comes before it. */
 #ifndef CLIENT_FAIL_H
 #define CLIENT_FAIL_H

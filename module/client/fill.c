@@ -135,16 +135,14 @@ static int64_t patience(const struct settings *s) {
  * that, and the transaction may take its time. */
 static bool settle_writers(struct fill *fill, struct failure *f) {
     struct source *source = fill->source;
-    char waits[256] = "", said[256] = "";
-    if (!interrupt_sleep(fill->s->settle, f)) return false;
-    if (source->kind->mark && !source->kind->mark(source, f)) return false;
-    if (!source->kind->settled) return true;
+    char waits[256], said[256] = "";
+    if (!interrupt_sleep(fill->s->settle, f) || !source_mark(source, f)) return false;
     for (int64_t until = interrupt_clock() + patience(fill->s);;) {
-        if (!source->kind->settled(source, waits, sizeof(waits), f)) return false;
+        if (!source_settled(source, waits, sizeof(waits), f)) return false;
         if (!*waits) return true;
         if (interrupt_clock() > until)
             return fail(f, EXIT_SOURCE, "%s: end it, or wait longer with --stale", waits);
-        if (strcmp(waits, said) != 0) fprintf(stderr, "%s\n", strcpy(said, waits));
+        if (strcmp(waits, said) != 0) progress_say("%s", strcpy(said, waits));
         if (!interrupt_sleep(200, f)) return false;
     }
 }
@@ -191,10 +189,10 @@ static bool turn(struct fill *fill, int fd, struct failure *f) {
 /* Reads more, once there is something to read. */
 static bool receive(struct fill *fill, int64_t *idle_since, struct failure *f) {
     struct source *source = fill->source;
-    struct pollfd p = {.fd = source->kind->fd(source), .events = POLLIN};
+    struct pollfd p = {.fd = source_fd(source), .events = POLLIN};
     if (p.fd < 0 || poll(&p, 1, 0) > 0) {
         *idle_since = interrupt_clock();
-        return source->kind->receive(source, f);
+        return source_receive(source, f);
     }
     if (interrupt_clock() - *idle_since > SLOW_SOURCE_MS) {
         loader_flush(fill->loader);
@@ -226,13 +224,13 @@ static bool read_source(struct fill *fill, struct failure *f) {
 static bool load(struct fill *fill, struct failure *f) {
     fill->read = 0;
     fill->item.bad = 0;
-    if (!fill->source->kind->begin(fill->source, f)) return false;
+    if (!source_begin(fill->source, f)) return false;
     progress_begin(&fill->progress, !fill->s->json, fill->source->count);
     bool good = read_source(fill, f);
     if (good) loader_flush(fill->loader);
     while (good && !loader_is_done(fill->loader))
         good = turn(fill, -1, f);
-    progress_clear(&fill->progress);
+    progress_clear();
     return good;
 }
 
@@ -255,9 +253,10 @@ static bool misjudged(struct fill *fill) {
     if (fill->read <= fill->capacity && fill->read >= fill->capacity / 4) return false;
     fill->corrected = true;
     fill->capacity = with_room(fill->read);
-    fprintf(stderr, "%s has %llu items, not about %llu: begins again with room for %llu\n",
-            fill->source->name, (unsigned long long)fill->read,
-            (unsigned long long)fill->source->count, (unsigned long long)fill->capacity);
+    progress_say(
+        "%s has %llu items, not about %llu: the fill begins again with room for %llu",
+        fill->source->name, (unsigned long long)fill->read,
+        (unsigned long long)fill->source->count, (unsigned long long)fill->capacity);
     fill->source->count = fill->read;
     return true;
 }
@@ -320,10 +319,9 @@ static bool may_pass_again(struct fill *fill, struct failure *f) {
             f, EXIT_SERVER,
             "the rebuild was lost %u times: look at the server, then run this once more",
             fill->passes);
-    fprintf(
-        stderr,
+    progress_say(
         "%s: the server restarted, failed over or was told BF.LOADING, or another loader "
-        "took over: begins again (%u of %u keys)\n",
+        "took over: the fill begins again (%u of %u keys)",
         fill->filter, lost, fill->parts.n);
     return interrupt_sleep(500, f);
 }
@@ -347,7 +345,7 @@ static void report_json(const struct fill *fill, double seconds) {
     json_count(stdout, "items", fill->read);
     json_count(stdout, "capacity", fill->capacity);
     json_rate(stdout, "error_rate", strtod(fill->parts.part[0].rate, NULL));
-    json_count(stdout, "parts", fill->s->parts);
+    json_count(stdout, "parts", fill->parts.n);
     json_rate(stdout, "seconds", seconds);
     json_rate(stdout, "seconds_settling", (double)fill->settled / 1000);
     json_count(stdout, "bytes_sent", n->bytes);
@@ -387,8 +385,7 @@ static void report(const struct fill *fill) {
                fill->passes);
     if (fill->read > fill->capacity)
         printf("more items than --capacity: the filter has grown, and asks in more places; "
-               "take "
-               "%llu next time\n",
+               "take %llu next time\n",
                (unsigned long long)with_room(fill->read));
 }
 
@@ -414,11 +411,28 @@ static void undo(struct fill *fill, struct failure *f) {
     fill->nodes->settings = fill->s;
 }
 
+static void report_json_of_dry_run(const struct fill *fill) {
+    json_open(stdout, NULL);
+    json_text(stdout, "filter", fill->filter);
+    json_bool(stdout, "dry_run", true);
+    json_text(stdout, "source", fill->source->name);
+    json_count(stdout, "items", fill->source->count);
+    json_bool(stdout, "items_are_estimated", fill->source->estimated);
+    json_count(stdout, "capacity", fill->capacity);
+    json_count(stdout, "parts", fill->parts.n);
+    json_close(stdout);
+    json_end_line(stdout);
+}
+
 static void say_what_would_be_done(const struct fill *fill) {
     const char *old = fill->parts.part[0].rate;
     const char *rate = fill->s->error ? fill->s->error
                        : *old         ? old
                                       : "as the server's bf-error-rate says";
+    if (fill->s->json) {
+        report_json_of_dry_run(fill);
+        return;
+    }
     printf("%s: %llu item%s%s\n", fill->source->name,
            (unsigned long long)fill->source->count, fill->source->count == 1 ? "" : "s",
            fill->source->estimated ? ", estimated" : "");

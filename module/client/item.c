@@ -2,8 +2,11 @@
 /* item.c - see item.h. */
 #include "item.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "progress.h"
+#include "text.h"
 
 #define MISTAKES_SHOWN 10
 #define BYTES_SHOWN    60
@@ -45,18 +48,6 @@ static bool has_control(const char *text, size_t length) {
     return false;
 }
 
-/* Printable, however the bytes are; at most four bytes for each. */
-static void show_bytes(const char *text, size_t length, char *out) {
-    for (size_t i = 0; i < length && i < BYTES_SHOWN; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (is_control(byte) || byte == '"' || byte == '\\')
-            out += sprintf(out, "\\x%02x", byte);
-        else
-            *out++ = (char)byte;
-    }
-    strcpy(out, length > BYTES_SHOWN ? "..." : "");
-}
-
 static const char *what_is_wrong(const struct source_item *value) {
     if (value->length == 0) return "is empty";
     if (value->length > ITEM_BYTES_MAX) return "is longer than 64 KiB";
@@ -69,10 +60,11 @@ static const char *what_is_wrong(const struct source_item *value) {
 }
 
 static void show(const struct source_item *value) {
-    char bytes[4 * BYTES_SHOWN + 4];
-    show_bytes(value->text, value->length, bytes);
-    fprintf(stderr, "row %llu: \"%s\" %s\n", (unsigned long long)value->row, bytes,
-            what_is_wrong(value));
+    size_t cut = value->length < BYTES_SHOWN ? value->length : BYTES_SHOWN;
+    char *text = text_shown(value->text, cut);
+    progress_say("row %llu: \"%s%s\" %s", (unsigned long long)value->row, text,
+                 cut < value->length ? "..." : "", what_is_wrong(value));
+    free(text);
 }
 
 bool item_good(struct item_template *t, const struct source_item *value) {

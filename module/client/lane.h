@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lane.h - a connection to one node that many batches are on at a time, and that never
+/* lane.h - a connection to one node that many batches are on at a time. Only opening it
  * blocks.
  *
  *     lane_send()  -->  [ written, not yet on the wire ]  -->  node

@@ -11,16 +11,23 @@
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
  *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split already
- *     reply.[ch]       a reply within a time
+ *     reply.[ch]       the next reply, within a time and a size
  *
- *     source*.[ch], postgres.c    where items come from (postgres_missing.c without libpq)
+ *     source*.[ch]     where items come from: lines, CSV, a database
+ *     postgres*.[ch]   that database (postgres_missing.c without libpq)
+ *     copy_text.[ch]   the values in what its COPY sends
  *     item.[ch]        what is an item, and what is a mistake
  *     fewer.[ch]       whether the source has lost some
  *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
+ *     part.[ch]        a key of the filter that is filled, and how far it is
  *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
+ *     lane.[ch]        a connection that many batches are on
  *     progress.[ch]    how far it is
  *
  *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
+ *     rates.[ch]       what has happened between two of its looks
+ *     show*.[ch], watch_json.[ch]    a survey in print
+ *     http.[ch], metrics_*.[ch]      the same for Prometheus, served
  *     table, text, terminal    what is shown to people
  *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
  *
@@ -45,7 +52,11 @@ static int run(const struct subcommand *command, int argc, char **argv, struct f
         return EXIT_DONE;
     }
     interrupt_watch();
-    return command->run(&settings, f) ? 0 : (int)f->code;
+    if (command->run(&settings, f)) {
+        f->text[0] = '\0';
+        return EXIT_DONE;
+    }
+    return f->code == EXIT_DONE ? EXIT_REFUSED : (int)f->code;
 }
 
 /* A descriptor that is closed would be the next connection's, and what is printed would go
@@ -56,18 +67,7 @@ static void hold_standard_files(void) {
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* A full disk, say. What was done stays done. */
-static int flush_output(int code, struct failure *f) {
-    bool good = fflush(stdout) == 0 && !ferror(stdout);
-    if (good || code != EXIT_DONE) return code;
-    fail(f, EXIT_REFUSED, "it is done, but the output can't be written: %s",
-         strerror(errno));
-    return EXIT_REFUSED;
-}
-
-int main(int argc, char **argv) {
-    struct failure f = {.code = EXIT_DONE};
-    hold_standard_files();
+static int run_words(int argc, char **argv, struct failure *f) {
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0) {
         help_all(argc > 1 ? stdout : stderr);
@@ -77,9 +77,22 @@ int main(int argc, char **argv) {
         puts("bulwark " BULWARK_VERSION);
         return EXIT_DONE;
     }
-    const struct subcommand *command = options_wanted(name, &f);
-    int code = command ? run(command, argc - 2, argv + 2, &f) : (int)f.code;
-    code = flush_output(code, &f);
-    if (code != EXIT_DONE) fprintf(stderr, "bulwark: %s\n", f.text);
+    const struct subcommand *command = options_wanted(name, f);
+    return command ? run(command, argc - 2, argv + 2, f) : (int)f->code;
+}
+
+/* A full disk, say. What was done stays done. */
+static int flush_output(int code, struct failure *f) {
+    bool good = fflush(stdout) == 0 && !ferror(stdout);
+    if (good || code != EXIT_DONE) return code;
+    fail(f, EXIT_REFUSED, "the output can't be written: %s", strerror(errno));
+    return EXIT_REFUSED;
+}
+
+int main(int argc, char **argv) {
+    struct failure f = {.code = EXIT_DONE};
+    hold_standard_files();
+    int code = flush_output(run_words(argc, argv, &f), &f);
+    if (*f.text) fprintf(stderr, "bulwark: %s\n", f.text);
     return code;
 }

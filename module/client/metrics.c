@@ -19,7 +19,7 @@
 /* What was seen is shown for that long after the look. */
 #define FRESH_MS 500
 
-#define METRICS_PORT 9651 /* port 0: any that is free */
+#define METRICS_PORT 9651
 
 static const char *page(void *context, const char *path, FILE *out) {
     struct survey *v = context;
@@ -47,6 +47,7 @@ static bool serve(struct survey *v, struct failure *f) {
     char given[ADDRESS_TEXT], text[ADDRESS_TEXT];
     const char *listen = where_to_listen(v->settings, given);
     size_t length = strlen(listen);
+    /* Port 0: any that is free. */
     bool any = length > 2 && strcmp(listen + length - 2, ":0") == 0;
     if (!server_parse(listen, any ? length - 2 : length, any ? 0 : METRICS_PORT, &at))
         return fail(f, EXIT_USAGE, "--listen wants ADDRESS:PORT, not '%s'", listen);

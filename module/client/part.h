@@ -2,9 +2,10 @@
 /* part.h - one key of the filter that is filled, and how far its rebuild is.
  *
  *     PART_WAITING --START--> PART_OPEN --COMMIT--> PART_DONE
- *          ^                      |
- *          +----- PART_LOST <-----+   the server has lost what it was sent, or the rebuild:
- *             by another pass         a restart, a fail-over, BF.LOADING
+ *          ^  ^                 |  |                    |
+ *          |  +-----ABORT-------+  |   the server has lost what it was sent, the rebuild, or
+ *          |                       v   what was committed: a restart, a fail-over, BF.LOADING
+ *          +---another pass--- PART_LOST <--------------+
  *
  * A filter that isn't split has one part, whose key is the filter's name. */
 #ifndef CLIENT_PART_H

@@ -13,7 +13,7 @@ static void put_cost(FILE *out, const char *name, const struct cost *cost) {
         json_count(out, "bytes", cost->bytes);
         json_rate(out, "bits_per_item", cost_bits_per_item(cost));
         json_count(out, "lookups", cost->lookups);
-        json_rate(out, "error", cost->error);
+        json_rate(out, "estimated_error_rate", cost->error);
     }
     json_close(out);
 }

@@ -11,6 +11,7 @@
 
 #include "interrupt.h"
 #include "postgres.h"
+#include "progress.h"
 
 char *postgres_text(const char *format, ...) {
     char *text = NULL;
@@ -160,7 +161,7 @@ bool postgres_again(struct postgres *p, struct failure *f) {
     if (!p->lost) return false;
     if (!p->give_up) {
         p->give_up = interrupt_clock() + p->settings->timeout;
-        fprintf(stderr, "bulwark: %s: connecting again\n", f->text);
+        progress_say("%s: connecting again", f->text);
     }
     while (interrupt_clock() < p->give_up) {
         if (!interrupt_sleep(pause, f)) return false;

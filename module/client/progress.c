@@ -2,6 +2,7 @@
 /* progress.c - see progress.h. */
 #include "progress.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #define LINE_MS    10000
 #define BAR_LENGTH 24
 
+static bool bar; /* one is on the terminal */
+
 void progress_begin(struct progress *p, bool shown, uint64_t whole) {
     *p = (struct progress){
         .shown = shown, .terminal = isatty(STDERR_FILENO), .whole = whole};
@@ -20,12 +23,12 @@ void progress_begin(struct progress *p, bool shown, uint64_t whole) {
 }
 
 static void draw_bar(double share) {
-    char bar[BAR_LENGTH + 1];
+    char text[BAR_LENGTH + 1];
     int full = (int)(share * BAR_LENGTH);
-    memset(bar, '.', BAR_LENGTH);
-    memset(bar, '#', (size_t)full);
-    bar[BAR_LENGTH] = '\0';
-    fprintf(stderr, "[%s] %3.0f %%  ", bar, 100 * share);
+    memset(text, '.', BAR_LENGTH);
+    memset(text, '#', (size_t)full);
+    text[BAR_LENGTH] = '\0';
+    fprintf(stderr, "[%s] %3.0f %%  ", text, 100 * share);
 }
 
 static void draw(const struct progress *p, uint64_t items, uint64_t bytes) {
@@ -49,9 +52,20 @@ void progress_show(struct progress *p, uint64_t items, uint64_t bytes) {
     p->drawn = now;
     if (p->terminal) fputs("\r", stderr);
     draw(p, items, bytes);
+    bar = p->terminal;
     fputs(p->terminal ? "\033[K" : "\n", stderr);
 }
 
-void progress_clear(struct progress *p) {
-    if (p->shown && p->terminal && p->drawn > p->began) fputs("\r\033[K", stderr);
+void progress_clear(void) {
+    if (bar) fputs("\r\033[K", stderr);
+    bar = false;
+}
+
+void progress_say(const char *format, ...) {
+    va_list arguments;
+    progress_clear();
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
 }

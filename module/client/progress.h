@@ -19,7 +19,10 @@ void progress_begin(struct progress *p, bool shown, uint64_t whole);
 /* Cheap: may be called for every batch. */
 void progress_show(struct progress *p, uint64_t items, uint64_t bytes);
 
-/* Before anything else is written. */
-void progress_clear(struct progress *p);
+/* What else goes to standard error meanwhile: on a line of its own, not in the bar. */
+void progress_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The bar goes. */
+void progress_clear(void);
 
 #endif

@@ -165,6 +165,8 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     if (s->port < 1 || s->port > 65535) return fail(f, EXIT_USAGE, "--port is 1 to 65535");
     if (s->cluster && s->sentinel)
         return fail(f, EXIT_USAGE, "a cluster has no sentinels: --cluster or --sentinel");
+    if (s->sentinel && !*s->sentinel)
+        return fail(f, EXIT_USAGE, "--sentinel wants HOST:PORT,HOST:PORT");
     if (s->timeout < 1) return fail(f, EXIT_USAGE, "--timeout must be longer than nothing");
     login = (struct login){.user = s->user, .database = s->database, .tls = s->tls};
     const char *host = s->socket ? s->socket : s->host;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings.h - what the command line says. One struct for all subcommands; options.c has
- * the table that fills it, with every default, and says which subcommand takes what. */
+/* settings.h - what the command line says. One struct for all subcommands; options_table.c
+ * has the table that fills it, with every default, and says which subcommand takes what. */
 #ifndef CLIENT_SETTINGS_H
 #define CLIENT_SETTINGS_H
 

@@ -29,4 +29,8 @@ void show_json(const struct survey *v, FILE *out);
 /* The fields of one, into an object that is open. */
 void show_json_filter(const struct survey_filter *f, FILE *out);
 
+/* A warning as an object: a survey_teller, whose context is a FILE. */
+void show_json_warning(void *out, const struct survey_node *n,
+                       const struct survey_filter *f, const char *sentence);
+
 #endif

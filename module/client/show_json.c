@@ -18,7 +18,7 @@ static void show_node(const struct survey_node *n, FILE *out) {
     json_open(out, NULL);
     json_text(out, "node", n->name);
     json_bool(out, "up", n->up);
-    if (!n->up) json_text(out, "why", n->why);
+    json_text(out, "why", n->up ? NULL : n->why);
     json_text(out, "product", n->product);
     json_text(out, "version", n->version);
     json_text(out, "bulwark", n->bulwark);
@@ -54,7 +54,12 @@ static void show_rebuild_of(const struct survey_filter *f, FILE *out) {
     json_close(out);
 }
 
-static void show_answers(const struct survey_answers *a, FILE *out) {
+static void show_answers(const struct survey_filter *f, FILE *out) {
+    const struct survey_answers *a = &f->answers;
+    if (f->state == SURVEY_MISSING) {
+        json_text(out, "answers", NULL);
+        return;
+    }
     json_open(out, "answers");
     json_count(out, "exists_no", a->exists_no);
     json_count(out, "exists_maybe", a->exists_maybe);
@@ -67,7 +72,30 @@ static void show_answers(const struct survey_answers *a, FILE *out) {
     json_close(out);
 }
 
+/* Of one that isn't there. */
+static void show_no_sizes(FILE *out) {
+    static const char *const names[] = {"kind",
+                                        "items",
+                                        "capacity",
+                                        "full",
+                                        "fill",
+                                        "error_rate",
+                                        "estimated_error_rate",
+                                        "bytes",
+                                        "layers",
+                                        "overfull",
+                                        "expansion",
+                                        "generation",
+                                        "advice"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        json_text(out, names[i], NULL);
+}
+
 static void show_sizes(const struct survey_filter *f, FILE *out) {
+    if (f->state == SURVEY_MISSING) {
+        show_no_sizes(out);
+        return;
+    }
     json_text(out, "kind", f->kind);
     json_count(out, "items", f->items);
     json_count(out, "capacity", f->capacity);
@@ -96,17 +124,24 @@ void show_json_filter(const struct survey_filter *f, FILE *out) {
     time(out, "vouched_for_at_ms", f->vouched_at, f->vouched_at != 0);
     show_sizes(f, out);
     show_rebuild_of(f, out);
-    show_answers(&f->answers, out);
+    show_answers(f, out);
 }
 
-static void show_warning(void *context, const struct survey_node *n,
-                         const struct survey_filter *f, const char *sentence) {
-    FILE *out = context;
+void show_json_warning(void *out, const struct survey_node *n,
+                       const struct survey_filter *f, const char *sentence) {
     json_open(out, NULL);
     json_text(out, "warning", sentence);
     json_text(out, "node", n ? n->name : NULL);
-    if (f) json_bytes(out, "filter", f->key.text, f->key.length);
+    if (f)
+        json_bytes(out, "filter", f->key.text, f->key.length);
+    else
+        json_text(out, "filter", NULL);
     json_close(out);
+}
+
+static void show_warning(void *out, const struct survey_node *n,
+                         const struct survey_filter *f, const char *sentence) {
+    show_json_warning(out, n, f, sentence);
     json_end_line(out);
 }
 

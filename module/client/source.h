@@ -2,6 +2,7 @@
 /* source.h - where a fill's items come from: a file, a pipe, or PostgreSQL.
  *
  *     source_open()          looks at it: is it there, may it be read, how many items
+ *     source_mark()          between START and the first item; source_settled() until it is so
  *     source_begin()         it is read from its beginning; again for another pass
  *       source_next()        SOURCE_ITEM, SOURCE_ITEM, ..., SOURCE_EMPTY: none is buffered
  *       poll(source_fd())    until there is more, beside what else there is to wait for
@@ -43,15 +44,11 @@ struct source;
 struct source_kind {
     enum source_answer (*next)(struct source *s, struct source_item *out,
                                struct failure *f);
-    /* Reads once what is there; at most the room of its buffer. */
     bool (*receive)(struct source *s, struct failure *f);
-    /* -1: there is always something to read (a regular file). */
     int (*fd)(const struct source *s);
     bool (*begin)(struct source *s, struct failure *f);
     void (*close)(struct source *s);
-    /* For databases, after START and before begin(): *waits is set to a sentence while
-     * transactions are under way that may have begun before `mark` was taken; empty when
-     * there are none. NULL: it has no transactions. */
+    /* NULL, both: it has no transactions. */
     bool (*mark)(struct source *s, struct failure *f);
     bool (*settled)(struct source *s, char *waits, size_t room, struct failure *f);
 };
@@ -71,6 +68,32 @@ struct source *source_open(const struct settings *s, struct failure *f);
 static inline enum source_answer source_next(struct source *s, struct source_item *out,
                                              struct failure *f) {
     return s->kind->next(s, out, f);
+}
+
+/* Reads once what is there; at most the room of its buffer. */
+static inline bool source_receive(struct source *s, struct failure *f) {
+    return s->kind->receive(s, f);
+}
+
+/* -1: there is always something to read (a regular file). */
+static inline int source_fd(const struct source *s) {
+    return s->kind->fd(s);
+}
+
+static inline bool source_begin(struct source *s, struct failure *f) {
+    return s->kind->begin(s, f);
+}
+
+static inline bool source_mark(struct source *s, struct failure *f) {
+    return !s->kind->mark || s->kind->mark(s, f);
+}
+
+/* *waits is set to a sentence while transactions are under way that may have begun before
+ * the mark; empty when there are none. */
+static inline bool source_settled(struct source *s, char *waits, size_t room,
+                                  struct failure *f) {
+    *waits = '\0';
+    return !s->kind->settled || s->kind->settled(s, waits, room, f);
 }
 
 void source_close(struct source *s);

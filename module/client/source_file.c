@@ -119,7 +119,7 @@ bool source_file_count(struct source_file *file, struct failure *f) {
     struct source_item item;
     uint64_t count = 0;
     if (!file->regular) return true;
-    s->kind->begin(s, f);
+    source_begin(s, f);
     for (; answer != SOURCE_END; answer = source_next(s, &item, f)) {
         if (answer == SOURCE_ITEM) count++;
         if (answer == SOURCE_FAILED) return false;

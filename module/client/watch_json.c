@@ -33,6 +33,7 @@ static void show_node(struct memory *m, const struct survey *v, const struct sur
     json_open(out, NULL);
     json_text(out, "node", n->name);
     json_bool(out, "up", n->up);
+    json_text(out, "why", n->up ? NULL : n->why);
     json_count(out, "memory", n->memory);
     show_rates(&r, false, out);
     json_rate(out, "answered_without_database", rates_kept_away(&r));
@@ -59,6 +60,9 @@ void watch_json(struct memory *m, const struct survey *v, FILE *out) {
     json_open_list(out, "filters");
     for (size_t i = 0; i < v->nfilters; i++)
         show_filter(m, v, &v->filter[i], out);
+    json_close_list(out);
+    json_open_list(out, "warnings");
+    survey_warn(v, show_json_warning, out);
     json_close_list(out);
     json_close(out);
     json_end_line(out);

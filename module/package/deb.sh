@@ -47,7 +47,7 @@ documents() {
 	END
 }
 
-# package NAME FILE...: the folder $root, with a control file that begins as control/NAME and
+# package NAME FILE...: the folder $root, with a control file that begins as NAME.control and
 # depends on what the FILEs need.
 package() {
     name=$1

@@ -65,8 +65,7 @@ program() {
     printed "$share/zsh/$zsh/_bulwark" --completion zsh
     printed "$share/fish/vendor_completions.d/bulwark.fish" --completion fish
     for extra in python/bulwark.py node/bulwark.mjs prometheus/alerts.yml grafana/dashboard.json; do
-        [ ! -f "module/client/$extra" ] ||
-            place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"
+        place 644 "$share/bulwark/${extra##*/}" <"module/client/$extra"
     done
     drop "$share/bulwark"
 }

@@ -121,6 +121,11 @@ program_works() {
         inside bulwark list -s "$socket" | grep users
 }
 
+files_for_others_are_there() {
+    for name in bulwark.py bulwark.mjs alerts.yml dashboard.json; do
+        [ -s "$root/usr/share/bulwark/$name" ] || return 1
+    done
+}
 manual_page_is_there() { [ -s "$root/usr/share/man/man1/bulwark.1.gz" ]; }
 
 completes() {
@@ -164,6 +169,7 @@ in_suite() {
     inside apt-get update >>"$log" 2>&1
     for product; do check "${suite}_has_$product" install_packages "$product-server"; done
     check "the_packages_are_installed_on_$suite" install_packages /bulwark-module.deb /bulwark.deb
+    check "files_for_others_are_there_on_$suite" files_for_others_are_there
     check "${suite}_has_systemd" install_packages systemd
     bootable=$($here/boot.sh "$root" /bin/echo yes 2>&1)
     for product; do beside "$suite" "$product"; done

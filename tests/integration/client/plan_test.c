@@ -81,7 +81,7 @@ TEST(a_plan_has_the_error_that_is_measured) {
     add_numbers(c, "k", 0, 50000);
 
     long asked = 200000, passed = asked - count_missing(c, "k", 50000, 50000 + asked);
-    double error = json_need(json_need(p, "grows"), "error")->number;
+    double error = json_need(json_need(p, "grows"), "estimated_error_rate")->number;
     /* Five sigmas, and the few per cent by which one filter differs from another. */
     CHECK_NEAR((double)passed / (double)asked, error,
                5 * sqrt(error / (double)asked) + 0.05 * error);
