@@ -35,6 +35,9 @@
 /* What has come so far is sent if there is no more for this long. */
 #define SLOW_SOURCE_MS 1000
 
+/* All that was begun is undone in this time, or left to the next run. */
+#define UNDO_MS 5000
+
 struct fill {
     const struct settings *s;
     const char *filter;
@@ -275,10 +278,10 @@ static bool commit_all(struct fill *fill, struct failure *f) {
 }
 
 /* A node that gave no answer isn't asked again: its parts lie side by side. */
-static bool abort_all(struct fill *fill, struct failure *f) {
+static bool abort_all(struct fill *fill, int64_t until, struct failure *f) {
     const struct node *silent = NULL;
     bool good = true;
-    for (uint32_t i = 0; i < fill->parts.n; i++) {
+    for (uint32_t i = 0; i < fill->parts.n && interrupt_clock() < until; i++) {
         struct part *p = &fill->parts.part[i];
         const struct node *node = fill->nodes->owner[split_slot(p->key, strlen(p->key))];
         if (p->state != PART_OPEN) continue;
@@ -302,7 +305,7 @@ static bool pass(struct fill *fill, struct failure *f) {
     if (count_parts(fill, PART_OPEN) == 0) return true;
     if (!judge(fill, f)) return false;
     if (!misjudged(fill)) return commit_all(fill, f);
-    return abort_all(fill, f);
+    return abort_all(fill, INT64_MAX, f);
 }
 
 static bool may_pass_again(struct fill *fill, struct failure *f) {
@@ -396,7 +399,8 @@ static void undo(struct fill *fill, struct failure *f) {
     brief.timeout = brief.timeout < 1000 ? brief.timeout : 1000;
     nodes_hurry(fill->nodes, &brief);
     struct failure ignored;
-    abort_all(fill, &ignored);
+    interrupt_undo();
+    abort_all(fill, interrupt_clock() + UNDO_MS, &ignored);
     uint32_t left = count_parts(fill, PART_OPEN), done = count_parts(fill, PART_DONE);
     size_t at = strlen(f->text);
     if (left > 0)

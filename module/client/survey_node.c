@@ -168,7 +168,7 @@ static void begin(struct survey *v, struct survey_node *n, int64_t ms) {
     }
     for (size_t i = 0; i < QUESTIONS; i++)
         redisAppendCommand(n->node->c, questions[i]);
-    reply_send(n->node->c);
+    reply_send(n->node->c, interrupt_clock() + ms);
 }
 
 /* What the server has closed since the last look, since it was idle or restarted, is opened
