@@ -23,8 +23,8 @@
                         "some items are bad, or one that must be there is missing")        \
                         row(EXIT_BUSY, 6, "another loader is at work on the filter")       \
                             row(EXIT_INTERRUPTED, 7,                                       \
-                                "SIGINT, SIGTERM or SIGHUP came; the rebuild that was "    \
-                                "begun has been dropped")
+                                "SIGINT, SIGTERM or SIGHUP came; the rebuild has been "    \
+                                "dropped")
 
 #define EXIT_NUMBERED(name, number, words) name = number,
 enum exit_code { EXIT_CODES(EXIT_NUMBERED) };

@@ -240,8 +240,10 @@ static bool load(struct fill *fill, struct failure *f) {
 static bool judge(struct fill *fill, struct failure *f) {
     if (fill->item.bad > 0)
         return fail(f, EXIT_ITEMS,
-                    "%llu values of %s can't be items: mend them, or see --binary",
-                    (unsigned long long)fill->item.bad, fill->source->name);
+                    "%llu value%s of %s can't be %s: mend %s, or see --binary",
+                    (unsigned long long)fill->item.bad, fill->item.bad == 1 ? "" : "s",
+                    fill->source->name, fill->item.bad == 1 ? "an item" : "items",
+                    fill->item.bad == 1 ? "it" : "them");
     if (fill->read == 0 && !fill->s->empty)
         return fail(
             f, EXIT_SOURCE,
@@ -383,7 +385,7 @@ static void report(const struct fill *fill) {
     printf(", room for %s, error rate %s\n", numbers_show_count(capacity, fill->capacity),
            fill->parts.part[0].rate);
     if (n->sent_again || n->redirections || fill->passes > 1)
-        printf("on the way: %llu batches sent again, %llu redirections, %u passes\n",
+        printf("on the way, batches sent again: %llu, redirections: %llu, passes: %u\n",
                (unsigned long long)n->sent_again, (unsigned long long)n->redirections,
                fill->passes);
     if (fill->read > fill->capacity)
@@ -406,9 +408,8 @@ static void undo(struct fill *fill, struct failure *f) {
     if (left > 0)
         snprintf(
             f->text + at, sizeof(f->text) - at,
-            "; %u rebuilds that were begun could not be undone: the next run does, after "
-            "--stale",
-            left);
+            "; %u rebuild%s begun could not be undone: the next run does, after --stale",
+            left, left == 1 ? " that was" : "s that were");
     else if (done > 0)
         snprintf(f->text + at, sizeof(f->text) - at, "; %u of %u keys are filled and ready",
                  done, fill->parts.n);

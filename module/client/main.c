@@ -10,8 +10,8 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split already
- *     reply.[ch]       the next reply, within a time and a size
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split already
+ *     reply.[ch]       a question and its answer, within a time and a size
  *
  *     source*.[ch]     where items come from: lines, CSV, a database
  *     postgres*.[ch]   that database (postgres_missing.c without libpq)

@@ -23,10 +23,9 @@ const struct subcommand subcommands[] = {
      "empty filter then that is loading and answers `unknown`: START makes it, for the "
      "writers.",
      "bulwark fill users --error 0.001 --from ids.txt\n"
-     "bulwark fill users --error 0.001 --pg 'host=db dbname=shop' --table users --column "
-     "id\n"
-     "psql -Atc 'SELECT id FROM users' shop | bulwark fill users --error 0.001 --from - "
-     "--capacity 5M",
+     "bulwark fill users --error 0.001 --pg 'host=db dbname=shop' --table users\n"
+     "psql -Atc 'SELECT id FROM users' shop |\n"
+     "    bulwark fill users --error 0.001 --from - --capacity 5M",
      run_fill},
     {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
      "every filter of a server or cluster, and what to do",

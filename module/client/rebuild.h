@@ -13,8 +13,8 @@ struct rebuild_plan {
     const struct settings *settings;
 };
 
-/* Looks at the filter before anything is begun, and notes what it has: a key of another type,
- * a kind of another product, a server without the module are failures. */
+/* Looks at the filter before anything is begun, and notes what it has. A key of another
+ * type, a kind of another product, a server without the module are failures. */
 bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
                   struct failure *f);
 

@@ -31,8 +31,9 @@ const char *show_state(char *out, const struct survey_filter *f) {
 
 const char *show_rebuild(char *out, const struct survey_filter *f) {
     char items[NUMBERS_TEXT], age[NUMBERS_TEXT];
-    snprintf(out, SHOW_TEXT, "rebuild: %s items in %s%s",
+    snprintf(out, SHOW_TEXT, "rebuild: %s item%s in %s%s",
              numbers_show_count(items, f->rebuild_received),
+             f->rebuild_received == 1 ? "" : "s",
              numbers_show_time(age, f->rebuild_age * 1000),
              f->interrupted ? ", interrupted" : "");
     return out;

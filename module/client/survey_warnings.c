@@ -119,8 +119,8 @@ static void write_command(char *out, const struct survey_filter *f) {
         snprintf(parts, sizeof(parts), " --parts PARTS");
     else if (split)
         snprintf(parts, sizeof(parts), " --parts %zu", f->parts);
-    snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s)", (int)length, f->key.text,
-             parts, strcmp(f->kind, "lines") == 0 ? "" : " --kind lines");
+    snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s)", (int)length, f->key.text, parts,
+             strcmp(f->kind, "lines") == 0 ? "" : " --kind lines");
 }
 
 static void warn_of_doubt(const struct teller *t) {
@@ -175,14 +175,16 @@ static void warn_of_rebuild(const struct teller *t) {
 
 static void warn_of_size(const struct teller *t) {
     const struct survey_filter *f = t->f;
-    char items[NUMBERS_TEXT];
+    char items[NUMBERS_TEXT], command[COMMAND_TEXT];
+    write_command(command, f);
     if (f->overfull)
         say(t,
-            "holds %s items more than it was made for, and errs more often: rebuild it "
-            "with a larger capacity",
-            numbers_show_count(items, f->overfull));
+            "holds %s item%s more than it was made for, and errs more often: rebuild it "
+            "with a larger capacity%s",
+            numbers_show_count(items, f->overfull), f->overfull == 1 ? "" : "s", command);
     else if (f->estimated > ERROR_TOLERANCE * f->error)
-        say(t, "errs more often than was asked for: rebuild it with a larger capacity");
+        say(t, "errs more often than was asked for: rebuild it with a larger capacity%s",
+            command);
 }
 
 void survey_warn(const struct survey *v, survey_teller *tell, void *context) {

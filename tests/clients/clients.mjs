@@ -162,6 +162,7 @@ async function readsAndWrites (client, prefix) {
   expect('... which it finds itself', await client.get('user:7') !== null)
   await expectRead('no such row: the database is not asked', shield, database, 1000, null, 0, 'absent')
   await expectRead('no such id: nobody is asked', shield, database, "7'--", null, 0, 'invalid')
+  await expectRead('... nor for none at all', shield, database, undefined, null, 0, 'invalid')
   const texts = new Shield(client, 'users', 'user', patient)
   await expectRead('... nor for text that is no Unicode', texts, database, '\ud800', null, 0, 'invalid')
 

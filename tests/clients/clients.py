@@ -122,6 +122,7 @@ def reads_and_writes(client, r):
     expect_read("... however it is spelled", shield, database, "007", b"\xff row 7", 0, "hit")
     expect_read("no such row: the database is not asked", shield, database, 1000, None, 0, "absent")
     expect_read("no such id: nobody is asked", shield, database, "7'--", None, 0, "invalid")
+    expect_read("... nor for none at all", shield, database, None, None, 0, "invalid")
     texts = Shield(client, "users", "user", **patient)
     expect_read("... nor for text that is no Unicode", texts, database, "\udcff", None, 0, "invalid")
 

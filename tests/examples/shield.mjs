@@ -33,7 +33,7 @@ class TryAgain extends Error {} // 503, and not 404
 const alarm = () => process.exit(1)
 
 // [read]
-const client = await createClient({ url }).on('error', () => {}).connect()
+const client = await createClient({ url }).on('error', error => console.error(error.message)).connect()
 const shield = new Shield(client, 'users', 'user', { item: BigInt, limit: 50, sample: 0.001, onWrong: alarm })
 
 async function findUser (id) {

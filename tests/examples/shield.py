@@ -82,6 +82,14 @@ found = shield.read(id, database.find)  # None: there is no such user
 shield.write(id, lambda id: database.insert(id, row))  # or raises NotCommitted
 # [/short]
 
+nowhere = Shield(redis.Redis.from_url(server), "nosuch", "user", item=int, **quiet)
+try:
+    nowhere.write(1, database.find)
+    expect("a write to no filter", "committed", "refused")
+except Exception as error:
+    expect("a write to no filter says what to do", str(error), "1 isn't in nosuch, so nothing was "
+           "committed: there is no filter nosuch: run the rebuild (bulwark fill)")
+
 expect("five lines: read", found, "row 4999")
 expect("... and written", database.rows[4999], "another name")
 r = redis.Redis.from_url(server)

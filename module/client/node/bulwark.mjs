@@ -92,7 +92,7 @@ export class Shield {
   // For programs that fill or look: the names and bytes that read and write use. RangeError
   // or SyntaxError: the id can't be made canonical.
   place (id) {
-    const canonical = this.#settings.item(id)
+    const canonical = id === null || id === undefined ? null : this.#settings.item(id)
     if (canonical === null) throw new RangeError(`no canonical id: ${id}`)
     return { id: canonical, ...this.#names.of(bytes(canonical)) }
   }
@@ -129,13 +129,16 @@ export class Shield {
       this.#waits.forEach((words, i) => checkWaited(words, waited[i]))
     } catch (cause) {
       const what = `${place.item} isn't in ${place.filter}, so nothing was committed`
-      throw new NotCommitted(`${what}: ${cause.message}`, { cause })
+      throw new NotCommitted(`${what}: ${advice(place, cause)}`, { cause })
     }
     let row
+    let now = 'may be committed'
     try {
-      return row = await commit(place.id)
+      row = await commit(place.id)
+      now = 'is committed'
+      return row
     } finally {
-      await this.#addAgain(place, row)
+      await this.#addAgain(place, row, `${place.item} ${now}`)
     }
   }
 
@@ -195,14 +198,15 @@ export class Shield {
   }
 
   // For a rebuild that began between the first add and the commit.
-  async #addAgain (place, row) {
-    const failed = error => this.#failed(`after the commit of ${place.key}`, error, true)
+  async #addAgain (place, row, now) {
+    const failed = what => error => this.#failed(`${now}, but ${what}`, error, true)
     const none = row === undefined || row === null
-    const value = none ? null : await this.#cached(row).catch(failed)
+    const value = none ? null : await this.#cached(row).catch(failed('its row is not cached'))
     const cache = value ? ['SET', place.key, ...value] : ['DEL', place.key]
     await Promise.all([
-      this.#writer.call(place.filter, addition(place)).then(checkAdded).catch(failed),
-      this.#writer.call(place.key, cache).catch(failed)
+      this.#writer.call(place.filter, addition(place)).then(checkAdded)
+        .catch(failed('the second add failed: no harm, unless a rebuild began meanwhile')),
+      this.#writer.call(place.key, cache).catch(failed(`${place.key} in the cache may be old`))
     ])
   }
 
@@ -454,6 +458,11 @@ function ioredisCluster (cluster) {
 
 // NOCREATE: a lost filter is an error, and not made anew without its items.
 const addition = place => ['BF.INSERT', place.filter, 'NOCREATE', 'ITEMS', place.item]
+
+// The server's words lack the filter's name.
+const advice = (place, { message }) => /^(ERR )?not found$/.test(message)
+  ? `there is no filter ${place.filter}: run the rebuild (bulwark fill)`
+  : message
 
 // An error inside of the array is a value for the clients.
 function checkAdded (reply) {

@@ -104,7 +104,9 @@ class Shield:
 
     def place(self, id):
         """For programs that fill or look: the names and bytes that read and write use.
-        ValueError: the id can't be made canonical."""
+        ValueError: the id can't be made canonical, or there is none."""
+        if id is None:
+            raise ValueError("no id")
         id = self._item(id)
         return Place(id, *self._names.of(_bytes(id)))
 
@@ -132,16 +134,17 @@ class Shield:
         """commit(canonical id) commits the row and returns it for the cache, or None: then
         what is cached is deleted. If it raises, the row may exist all the same, so the
         rest is done. Returns what commit does. Errors as place has them, and NotCommitted."""
-        place, row = self.place(id), None
+        place, row, now = self.place(id), None, "may be committed"
         try:
             _check(self._writers.talk(place.filter, _add(place), *self._waits), self._waits)
         except Exception as error:
-            raise NotCommitted(f"{place.item} isn't in {place.filter}, "
-                               f"so nothing was committed: {error}") from error
+            raise NotCommitted(f"{_text(place.item)} isn't in {_text(place.filter)}, so nothing "
+                               f"was committed: {_advice(place, error)}") from error
         try:
             row = commit(place.id)
+            now = "is committed"
         finally:
-            self._add_again(place, row)
+            self._add_again(place, row, f"{_text(place.item)} {now}")
         return row
 
     def forget(self, id):
@@ -164,7 +167,7 @@ class Shield:
                 raise ValueError("a cached value that isn't the sentinel means None")
             return "hit", row
         except Exception as error:
-            self._failed(f"can't read {place.key}", error)
+            self._failed(f"can't read {_text(place.key)}", error)
             return "error", None
 
     def _look_again(self, place, load):
@@ -175,7 +178,7 @@ class Shield:
             with self._limited(0):
                 row = load(place.id)
         except Exception as error:
-            self._failed(f"can't check {place.key}", error)
+            self._failed(f"can't check {_text(place.key)}", error)
             return None
         if row is not None:
             self._doubt(place, row)
@@ -186,7 +189,7 @@ class Shield:
         if self._ask(place)[0] == "absent":
             self._count("wrong")
             logging.getLogger(__name__).error(
-                "%r is absent from %r, but the database has it", place.item, place.filter)
+                "%s is absent from %s, but the database has it", _text(place.item), _text(place.filter))
             if self._on_wrong:
                 self._on_wrong(place.id, row)
 
@@ -196,20 +199,26 @@ class Shield:
             if value := self._cached(row):
                 self._readers.call(place.key, b"SET", place.key, *value, b"NX")
         except Exception as error:
-            self._failed(f"can't cache {place.key}", error)
+            self._failed(f"can't cache {_text(place.key)}", error)
 
-    def _add_again(self, place, row):
+    def _add_again(self, place, row, now):
         """For a rebuild that began between the first add and the commit."""
         value = None
         try:
             value = self._cached(row) if row is not None else None
         except Exception as error:
-            self._failed(f"can't encode {place.key}", error)
+            self._failed(f"can't encode {_text(place.key)}", error)
         cache = (b"SET", place.key, *value) if value else (b"DEL", place.key)
         try:
-            _check(self._writers.talk(place.filter, _add(place), cache))
+            added, cached = self._writers.talk(place.filter, _add(place), cache)
         except Exception as error:
-            self._failed(f"after the commit of {place.key}", error, always=True)
+            added = cached = error
+        for what, reply in ((f"{now}, but the second add failed: no harm, unless a rebuild began meanwhile", added),
+                            (f"{now}, but {_text(place.key)} in the cache may be old", cached)):
+            try:
+                _check([reply])
+            except Exception as error:
+                self._failed(what, error, always=True)
 
     def _cached(self, row):
         """The end of a SET; None: not to be cached. No row equals the sentinel."""
@@ -421,6 +430,18 @@ def _check(replies, waits=()):
         got = got if isinstance(got, list) else [got]
         if any(g < w for g, w in zip(got, wanted)):
             raise RuntimeError(f"{name.decode()} {wanted}: only {got} have it")
+
+
+def _text(value):
+    """Bytes for people to read."""
+    return value.decode(errors="backslashreplace")
+
+
+def _advice(place, error):
+    """The server's words lack the filter's name."""
+    if str(error) in ("not found", "ERR not found"):
+        return f"there is no filter {_text(place.filter)}: run the rebuild (bulwark fill)"
+    return error
 
 
 def _bytes(value):

@@ -9,8 +9,8 @@
 
 #define ADVICE_MAX 128
 
-/* Writes a line for BF.INFO FULL: "reserve 12400000: saves 20 MiB and 11 look-ups". False if
- * a single layer for the items in the chain, plus some reserve, would gain nothing. A
+/* Writes a line for BF.INFO FULL: "reserve 12400000: saves 20 MiB and 11 look-ups". False
+ * if a single layer for the items in the chain, plus some reserve, would gain nothing. A
  * single layer that is not over capacity gets no advice: its size was chosen. */
 bool advice_write(const struct chain *c, char line[ADVICE_MAX]);
 

@@ -458,8 +458,8 @@ TEST(on_a_terminal_nothing_is_wider) {
     CHECK_INT(program_wait(p), EXIT_DONE);
     const char *out = program_output(p);
     check_plain(out, 80);
-    CHECK(strstr(out, " SIZE\r\n"));            /* The name gave way. */
-    CHECK(strstr(out, "larger capacity.\r\n")); /* The sentence is whole. */
+    CHECK(strstr(out, " SIZE\r\n"));                /* The name gave way. */
+    CHECK(strstr(out, "(bulwark fill full).\r\n")); /* The sentence is whole. */
 }
 
 /* A number that is cut is another number: where there is no room for a column, it goes. */

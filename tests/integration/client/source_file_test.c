@@ -79,7 +79,7 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          {NULL},
          BYTES("1\n\n3\n"),
          EXIT_ITEMS,
-         "row 2: \"\" is empty*: 1 values of*"},
+         "row 2: \"\" is empty*: 1 value of*"},
         {"an empty line at the end",
          {NULL},
          BYTES("1\n\n"),
@@ -99,7 +99,7 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          {NULL},
          BYTES("1\n2\0x\n"),
          EXIT_ITEMS,
-         "row 2: \"2\\x00x\" has a NUL byte*: 1 values of*"},
+         "row 2: \"2\\x00x\" has a NUL byte*: 1 value of*"},
         {"a tab", {NULL}, BYTES("1\n2\tx\n"), EXIT_ITEMS, "row 2: \"2\\x09x\" has a tab*"},
         {"a newline where NUL ends items",
          {"-0"},
@@ -156,7 +156,7 @@ TEST(an_item_has_64_kib_at_most) {
         struct outcome got = fill(s, "--from", bytes_file(bytes, length), binary);
         CHECK_INT(got.code, EXIT_ITEMS);
         CHECK(text_matches(
-            got.err, "row 2: \"xxx*...\" is longer than 64 KiB\nbulwark: 1 values of*"));
+            got.err, "row 2: \"xxx*...\" is longer than 64 KiB\nbulwark: 1 value of*"));
         CHECK_INT(fill(s, "--from", bytes_file(bytes + 2, ITEM_MAX + 1), binary).code,
                   EXIT_ITEMS);
         call(c, "DEL", "k");
