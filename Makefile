@@ -5,7 +5,7 @@
 #                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
-# make unit         the core only, no server (TEST=part of a name selects)
+# make unit         the core, and what of the program is as pure; no server (TEST=part of a name)
 # make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
 # make matrix       the integration tests on all supported servers
 # make servers      unpacks those servers under build/, with no change to the system

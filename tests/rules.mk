@@ -15,12 +15,14 @@ $B/bulwark-without-libpq: $(without_libpq)
 
 # ---- unit tests ----
 
-unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/records/*.c)
-unit_obj := $(unit_src:%.c=$B/unit/%.o)
+unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/unit/client/*.c tests/records/*.c)
+# What of the program needs no server, and no library either.
+pure := copy_text fail json numbers split table text
+unit_obj := $(unit_src:%.c=$B/unit/%.o) $(pure:%=$B/unit/module/client/%.o)
 
 $B/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Imodule/core -c -o $@ $<
+	$(CC) $(TEST_FLAGS) -Imodule -Imodule/core -c -o $@ $<
 
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm
@@ -104,15 +106,20 @@ fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
 fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
     fuzz/commands_restore $(records) fuzz/stand_in $(harness)
+fuzz_client := fuzz/client_fuzz
 fuzz_driver := fuzz/driver
-targets := codec foreign chain commands
+targets := codec foreign chain commands client
+
+# The program, all but its main().
+$B/client-fuzz $B/client-libfuzzer: $(filter-out %/main.o,$(program_parts))
+fuzz_libs_client = -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) $(RUN_PATH)
 
 .SECONDEXPANSION:
 $(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
-	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+	$(CC) $(SANFLAGS) -o $@ $^ $(fuzz_libs_$*) -lm -lpthread
 
 $(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
-	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ -lm -lpthread
+	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ $(fuzz_libs_$*) -lm -lpthread
 
 .PHONY: replay fuzz libfuzzer fuzz-commands long
 fuzzers := $(targets:%=$B/%-fuzz)

@@ -44,6 +44,24 @@ void *fail_grow(void *memory, size_t bytes) {
     return must_be(realloc(memory, bytes));
 }
 
+char *fail_vtext(const char *format, va_list arguments) {
+    char *text = NULL;
+    must_be(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    return text;
+}
+
+char *fail_text(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = fail_vtext(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+FILE *fail_memstream(char **text, size_t *length) {
+    return must_be(open_memstream(text, length));
+}
+
 char *fail_strndup(const char *text, size_t length) {
     char *copy = fail_alloc(length + 1);
     memcpy(copy, text, length);

@@ -9,7 +9,7 @@ bool fewer_allowed(const struct parts *parts, uint64_t items, const char *source
         had += parts->part[i].had;
     if (s->fewer || items == 0 || 2 * items >= had) return true;
     return fail(f, EXIT_SOURCE,
-                "%.300s has %llu item%s, and %.300s %llu: if that is right, say --fewer",
+                "%.300s has %llu item%s, and %.300s %llu: if that is right, give --fewer",
                 source, (unsigned long long)items, items == 1 ? "" : "s", s->operands[0],
                 (unsigned long long)had);
 }

@@ -79,7 +79,7 @@ static bool choose_capacity(struct fill *fill, struct failure *f) {
     const struct source *source = fill->source;
     fill->capacity = fill->s->capacity ? fill->s->capacity : with_room(source->count);
     if (fill->s->capacity || source->count || source->repeats) return true;
-    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: say --capacity",
+    return fail(f, EXIT_USAGE, "%s can't be counted beforehand: give --capacity",
                 source->name);
 }
 
@@ -96,7 +96,7 @@ static bool look(struct fill *fill, struct failure *f) {
         !fill->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             fill->source->name);
     fill->nodes = nodes_open(fill->s, f);
     if (!fill->nodes) return false;
@@ -247,7 +247,7 @@ static bool judge(struct fill *fill, struct failure *f) {
     if (fill->read == 0 && !fill->s->empty)
         return fail(
             f, EXIT_SOURCE,
-            "%s has no items: everything would be absent; if that is right, say --empty",
+            "%s has no items: everything would be absent; if that is right, give --empty",
             fill->source->name);
     return fewer_allowed(&fill->parts, fill->read, fill->source->name, fill->s, f);
 }
@@ -430,14 +430,14 @@ static void report_json_of_dry_run(const struct fill *fill) {
 }
 
 static void say_what_would_be_done(const struct fill *fill) {
-    const char *old = fill->parts.part[0].rate;
-    const char *rate = fill->s->error ? fill->s->error
-                       : *old         ? old
-                                      : "as the server's bf-error-rate says";
     if (fill->s->json) {
         report_json_of_dry_run(fill);
         return;
     }
+    const char *old = fill->parts.part[0].rate;
+    const char *rate = fill->s->error ? fill->s->error
+                       : *old         ? old
+                                      : "as the server's bf-error-rate says";
     printf("%s: %llu item%s%s\n", fill->source->name,
            (unsigned long long)fill->source->count, fill->source->count == 1 ? "" : "s",
            fill->source->estimated ? ", estimated" : "");

@@ -70,8 +70,7 @@ static void welcome(struct service *s) {
 
 static void reply(struct connection *c, const char *status, const char *type,
                   const char *body, size_t length) {
-    FILE *out = open_memstream(&c->reply, &c->left);
-    if (!out) abort();
+    FILE *out = fail_memstream(&c->reply, &c->left);
     fprintf(out,
             "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n%s\r\n",
@@ -88,8 +87,7 @@ static void refuse(struct connection *c, const char *status) {
 static void show_page(struct service *s, struct connection *c, const char *path) {
     char *body = NULL;
     size_t length = 0;
-    FILE *out = open_memstream(&body, &length);
-    if (!out) abort();
+    FILE *out = fail_memstream(&body, &length);
     const char *type = s->page(s->context, path, out);
     fclose(out);
     if (type)

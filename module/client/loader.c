@@ -11,10 +11,13 @@
 #include "lane.h"
 #include "rebuild.h"
 
-/* A batch ends with this many bytes, however few items that are. */
-#define BATCH_BYTES (256u << 10)
+/* A batch ends with this many bytes, however few items that are: with many parts, each of
+ * which has one that is open, with fewer. */
+#define BATCH_BYTES       (256u << 10)
+#define BATCH_BYTES_LEAST (4u << 10)
+#define OPEN_BYTES        (64u << 20)
 /* What the words before the items take, but for the key. */
-#define HEAD_BYTES  160
+#define HEAD_BYTES        160
 
 /* Between two tries, when a server says: later. */
 #define AGAIN_MS 50
@@ -27,6 +30,7 @@ struct loader {
     struct parts *parts;
     const struct settings *settings;
     uint64_t batch_items, window;
+    size_t batch_bytes;
     struct lane *lanes; /* one a node, in the nodes' order */
     size_t nlanes;
     struct pollfd *polled; /* room for all lanes, and one more */
@@ -49,6 +53,12 @@ static uint64_t batch_items(const struct settings *s, uint32_t parts) {
     return s->batch < share ? s->batch : share;
 }
 
+static size_t batch_bytes(uint32_t parts) {
+    size_t share = OPEN_BYTES / parts;
+    if (share < BATCH_BYTES_LEAST) return BATCH_BYTES_LEAST;
+    return share < BATCH_BYTES ? share : BATCH_BYTES;
+}
+
 static struct batch *batch_take(struct loader *l, struct part *p) {
     struct batch *b = l->spare;
     if (b)
@@ -65,7 +75,13 @@ static struct batch *batch_take(struct loader *l, struct part *p) {
     return b;
 }
 
+/* The room for a large item isn't kept: the next batch may be a small one. */
 static void batch_put_back(struct loader *l, struct batch *b) {
+    if (b->room > 4 * l->batch_bytes) {
+        free(b->bytes);
+        b->bytes = NULL;
+        b->room = 0;
+    }
     b->next = l->spare;
     l->spare = b;
 }
@@ -327,7 +343,7 @@ static bool look_after_late(struct loader *l, struct failure *f) {
         if (l->trouble.code != EXIT_DONE)
             *f = l->trouble;
         else
-            fail(f, EXIT_SERVER, "the server doesn't answer");
+            fail(f, EXIT_SERVER, "its server doesn't answer: is it overloaded, or away?");
         return fail_about(f, p->key);
     }
     return true;
@@ -398,7 +414,7 @@ void loader_add(struct loader *l, struct part *p, const char *item, size_t lengt
     batch_add(p->open, item, length);
     part_sample(p, item, length);
     p->items++;
-    if (p->open->items < l->batch_items && p->open->end < BATCH_BYTES) return;
+    if (p->open->items < l->batch_items && p->open->end < l->batch_bytes) return;
     close_open(l, p);
     send_part(l, p);
 }
@@ -426,6 +442,7 @@ struct loader *loader_new(struct nodes *nodes, struct parts *parts) {
     l->parts = parts;
     l->settings = nodes->settings;
     l->batch_items = batch_items(l->settings, parts->n);
+    l->batch_bytes = batch_bytes(parts->n);
     l->window = l->settings->window;
     l->turned = interrupt_clock();
     make_lanes(l);

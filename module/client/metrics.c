@@ -19,8 +19,6 @@
 /* What was seen is shown for that long after the look. */
 #define FRESH_MS 500
 
-#define METRICS_PORT 9651
-
 static const char *page(void *context, const char *path, FILE *out) {
     struct survey *v = context;
     if (strcmp(path, "/") == 0) {

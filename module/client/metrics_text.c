@@ -46,14 +46,32 @@ static bool is_up(const struct survey_node *n) {
     return n->up && n->bulwark[0];
 }
 
-static void write_up(const struct survey *v, FILE *out) {
-    head(out, "bulwark_up", METRIC_GAUGE, "1 if the server answers and has Bulwark.");
+/* One for each node; -1: this one has none. */
+static double up(const struct survey_node *n) {
+    return is_up(n);
+}
+
+static double trust_warnings(const struct survey_node *n) {
+    return is_up(n) ? n->trust_warnings[0] != '\0' : -1;
+}
+
+static double memory(const struct survey_node *n) {
+    return n->memory ? (double)n->memory : -1;
+}
+
+static double memory_limit(const struct survey_node *n) {
+    return n->memory ? (double)n->memory_limit : -1;
+}
+
+static void write_each(const struct survey *v, const char *name, const char *help,
+                       double (*of)(const struct survey_node *n), FILE *out) {
+    head(out, name, METRIC_GAUGE, help);
     for (size_t i = 0; i < v->nnodes; i++) {
-        const struct survey_node *n = &v->node[i];
-        open_labels(out, "bulwark_up", n);
-        fprintf(out, "} %d\n", is_up(n));
+        if (of(&v->node[i]) < 0) continue;
+        open_labels(out, name, &v->node[i]);
+        putc('}', out);
+        value(out, of(&v->node[i]));
     }
-    if (v->nnodes == 0) fputs("bulwark_up{node=\"\"} 0\n", out);
 }
 
 static void write_about(const struct survey *v, FILE *out) {
@@ -69,31 +87,6 @@ static void write_about(const struct survey *v, FILE *out) {
         fprintf(out, "\",role=\"");
         label(out, n->role, strlen(n->role));
         fputs("\"} 1\n", out);
-    }
-}
-
-static void write_trust(const struct survey *v, FILE *out) {
-    head(out, "bulwark_trust_warnings", METRIC_GAUGE,
-         "1 if the server's settings contradict what bf-trust promises.");
-    for (size_t i = 0; i < v->nnodes; i++) {
-        if (!is_up(&v->node[i])) continue;
-        open_labels(out, "bulwark_trust_warnings", &v->node[i]);
-        fprintf(out, "} %d\n", v->node[i].trust_warnings[0] != '\0');
-    }
-}
-
-static void write_memory(const struct survey *v, FILE *out) {
-    head(out, "bulwark_server_memory_bytes", METRIC_GAUGE, "Memory that the server uses.");
-    for (size_t i = 0; i < v->nnodes; i++) {
-        if (!v->node[i].memory) continue;
-        open_labels(out, "bulwark_server_memory_bytes", &v->node[i]);
-        fprintf(out, "} %llu\n", (unsigned long long)v->node[i].memory);
-    }
-    head(out, "bulwark_server_memory_limit_bytes", METRIC_GAUGE, "Its maxmemory; 0: none.");
-    for (size_t i = 0; i < v->nnodes; i++) {
-        if (!v->node[i].memory) continue;
-        open_labels(out, "bulwark_server_memory_limit_bytes", &v->node[i]);
-        fprintf(out, "} %llu\n", (unsigned long long)v->node[i].memory_limit);
     }
 }
 
@@ -170,8 +163,7 @@ static void write_states(const struct survey *v, FILE *out) {
 
 static void write_causes(const struct survey *v, FILE *out) {
     static const char name[] = "bulwark_filter_unknown_by";
-    head(out, name, METRIC_GAUGE,
-         "1 for the cause for which nothing is absent at this moment.");
+    head(out, name, METRIC_GAUGE, "1 for each cause why it answers unknown now.");
     for (size_t i = 0; i < v->nfilters; i++)
         write_names(&v->filter[i], name, "cause", survey_cause_names, SURVEY_CAUSES,
                     v->filter[i].unknown_by, out);
@@ -190,14 +182,22 @@ static void write_complete(const struct survey *v, FILE *out) {
         fprintf(out, "# %.*s\n", (int)strcspn(v->trouble.text, "\n"), v->trouble.text);
     else if (mute)
         fprintf(out, "# %s refuses INFO: the ACL user needs info\n", mute->name);
+    else if (survey_is_walking(v))
+        fputs("# not all keys were looked at yet\n", out);
     fprintf(out, "bulwark_scrape_complete %d\n", good && !mute && !survey_is_walking(v));
 }
 
 void metrics_write(const struct survey *v, FILE *out) {
-    write_up(v, out);
+    write_each(v, "bulwark_up", "1 if the server answers and has Bulwark.", up, out);
+    if (v->nnodes == 0) fputs("bulwark_up{node=\"\"} 0\n", out);
     write_about(v, out);
-    write_trust(v, out);
-    write_memory(v, out);
+    write_each(v, "bulwark_trust_warnings",
+               "1 if the server's settings contradict what bf-trust promises.",
+               trust_warnings, out);
+    write_each(v, "bulwark_server_memory_bytes", "Memory that the server uses.", memory,
+               out);
+    write_each(v, "bulwark_server_memory_limit_bytes", "Its maxmemory; 0: none.",
+               memory_limit, out);
     for (const struct metric *m = metrics_of_nodes; m->name; m++)
         write_metric(v, m, out);
     write_states(v, out);

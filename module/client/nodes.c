@@ -9,6 +9,7 @@
 
 #include "interrupt.h"
 #include "reply.h"
+#include "server_auth.h"
 
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
@@ -16,14 +17,12 @@
 /* How long a node may take to say who has which slots. */
 #define MAP_MS 1000
 
-/* No cluster has so many: a map of more is a lie. */
-#define NODES_MAX 10000
-
 struct node *nodes_at(struct nodes *nodes, const struct address *at) {
     for (size_t i = 0; i < nodes->n; i++) {
         struct node *node = nodes->node[i];
         if (node->at.port == at->port && strcmp(node->at.host, at->host) == 0) return node;
     }
+    if (nodes->n == NODES_MAX) return NULL;
     nodes->node = fail_grow(nodes->node, (nodes->n + 1) * sizeof(struct node *));
     struct node *made = fail_alloc(sizeof(*made));
     made->at = *at;
@@ -89,9 +88,9 @@ static struct node *take_node(struct nodes *nodes, const redisReply *r,
         return NULL;
     struct address at = from->at;
     const char *host = host_of(r);
-    if (!host || nodes->n >= NODES_MAX) return NULL;
+    if (!host) return NULL;
     if (*host) snprintf(at.host, sizeof(at.host), "%s", host);
-    at.port = (int)r->element[1]->integer;
+    if (!server_take_port(r->element[1]->integer, &at.port)) return NULL;
     return nodes_at(nodes, &at);
 }
 
@@ -111,17 +110,13 @@ static bool take_slots(struct nodes *nodes, const redisReply *r, const struct no
     return master != NULL;
 }
 
-static bool begins(const char *text, const char *word) {
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 static bool refuse_map(const char *error, const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
     if (strstr(error, "cluster support disabled"))
         return fail(f, EXIT_REFUSED,
                     "the server at %s is no node of a cluster: leave -c out",
                     server_show(&from->at, text));
-    if (begins(error, "NOPERM"))
+    if (reply_begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
                     "the ACL user needs cluster|slots (Redis 6: cluster) and asking (%s)",
                     error);
@@ -140,6 +135,9 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
         good = take_slots(nodes, r->element[i], from);
     if (good) return true;
     memcpy(nodes->owner, known, sizeof(known));
+    if (nodes->n == NODES_MAX)
+        return fail(f, EXIT_REFUSED, "more than %d nodes were named: is this a cluster?",
+                    NODES_MAX);
     return fail(f, EXIT_SERVER, "the cluster has no slots: is it complete?");
 }
 
@@ -185,6 +183,9 @@ static bool refresh_single(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (!server_find(nodes->settings, &at, f)) return false;
     struct node *node = nodes_at(nodes, &at);
+    if (!node)
+        return fail(f, EXIT_REFUSED, "the sentinels have named more than %d masters",
+                    NODES_MAX);
     for (size_t slot = 0; slot < SPLIT_SLOTS; slot++)
         nodes->owner[slot] = node;
     return nodes_connect(nodes, node, f);
@@ -233,8 +234,7 @@ static bool take_address(const char *text, const struct node *from, struct addre
     *to = from->at;
     if (length >= sizeof(to->host) || (length == 1 && at[1] == '?')) return false;
     if (length) snprintf(to->host, sizeof(to->host), "%.*s", (int)length, at + 1);
-    to->port = atoi(colon + 1);
-    return to->port > 0;
+    return server_parse_port(colon + 1, strlen(colon + 1), &to->port);
 }
 
 enum redirection nodes_redirection(const redisReply *error, const struct node *from,
@@ -242,12 +242,12 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
     static const char *const later[] = {"LOADING ",    "CLUSTERDOWN ", "TRYAGAIN ",
                                         "MASTERDOWN ", "READONLY ",    "BUSY ",
                                         "MOVED ",      "ASK "};
-    if (begins(error->str, "MOVED ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "MOVED ") && take_address(error->str, from, to))
         return REDIRECT_MOVED;
-    if (begins(error->str, "ASK ") && take_address(error->str, from, to))
+    if (reply_begins(error->str, "ASK ") && take_address(error->str, from, to))
         return REDIRECT_ASK;
     for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-        if (begins(error->str, later[i])) return REDIRECT_LATER;
+        if (reply_begins(error->str, later[i])) return REDIRECT_LATER;
     return REDIRECT_NONE;
 }
 
@@ -291,7 +291,7 @@ static void move(struct nodes *nodes, const struct question *q, const struct add
 
 bool nodes_fail_redirected(const struct node *from, struct failure *f) {
     char text[ADDRESS_TEXT];
-    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: say -c",
+    return fail(f, EXIT_REFUSED, "the server at %s is a node of a cluster: give -c",
                 server_show(&from->at, text));
 }
 
@@ -299,12 +299,12 @@ bool nodes_fail_redirected(const struct node *from, struct failure *f) {
 static bool note_later(const struct node *node, const struct question *q, const char *error,
                        struct failure *f) {
     char text[ADDRESS_TEXT];
-    if (begins(error, "CLUSTERDOWN"))
+    if (reply_begins(error, "CLUSTERDOWN"))
         return fail(
             f, EXIT_SERVER,
             "the cluster doesn't serve the slot of %s: is the cluster complete? (%s)",
             q->key ? q->key : "the filter", error);
-    if (begins(error, "READONLY"))
+    if (reply_begins(error, "READONLY"))
         return fail(f, EXIT_SERVER, "the server at %s is a replica: name its master",
                     server_show(&node->at, text));
     return fail(f, EXIT_SERVER, "the server at %s says: %s", server_show(&node->at, text),
@@ -323,8 +323,8 @@ struct try {
 
 static void try_it(struct nodes *nodes, struct try *t, const struct question *q,
                    struct failure *f) {
-    t->connected = t->node && nodes_connect_within(nodes, t->node,
-                                                   t->until - interrupt_clock(), f);
+    t->connected =
+        t->node && nodes_connect_within(nodes, t->node, t->until - interrupt_clock(), f);
     t->r = t->connected ? ask_once(t->node, t->until, t->asking, q, f) : NULL;
     t->where = t->r && t->r->type == REDIS_REPLY_ERROR
                    ? nodes_redirection(t->r, t->node, &t->to)

@@ -43,6 +43,7 @@ void nodes_hurry(struct nodes *nodes, const struct settings *s);
 
 /* The node at an address, made if need be, not connected by this. */
 struct node *nodes_at(struct nodes *nodes, const struct address *at);
+#define NODES_MAX 4096 /* NULL for one more: a cluster has fewer, but replies may lie */
 
 /* Connects if it is not connected. */
 bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f);

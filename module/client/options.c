@@ -46,8 +46,8 @@ static bool fail_unknown(const struct subcommand *command, const char *word,
     for (const struct option *o = options; o->name; o++)
         if (o->taken_by & command->bit) spelling_offer(&guess, o->name);
     return fail(f, EXIT_USAGE, "%s takes no option %.*s%s: see bulwark %s --help",
-                command->name, word[1] == '-' ? (int)strlen(word) : 2, word, spelling_question(&guess, "--", question),
-                command->name);
+                command->name, word[1] == '-' ? (int)strlen(word) : 2, word,
+                spelling_question(&guess, "--", question), command->name);
 }
 
 static void append(struct texts *texts, const char *text) {
@@ -179,7 +179,8 @@ bool options_read(const struct subcommand *command, int argc, char **argv,
             return false;
     }
     if (out->noperands < command->least)
-        return fail(f, EXIT_USAGE, "something is missing: bulwark %s %s", command->name,
+        return fail(f, EXIT_USAGE, "%.*s is missing: bulwark %s %s",
+                    (int)strcspn(command->operands, " "), command->operands, command->name,
                     command->operands);
     return true;
 }

@@ -62,6 +62,9 @@ const struct subcommand subcommands[] = {
     {NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 
+#define TEXT_OF(word) #word
+#define TEXT(word)    TEXT_OF(word)
+
 #define AT(field) offsetof(struct settings, field)
 #define SOURCE    FOR_FILL
 #define FILTERS   (FOR_LIST | FOR_WATCH | FOR_METRICS)
@@ -135,7 +138,8 @@ const struct option options[] = {
      "the time between two looks"},
     {"count", 0, "LOOKS", OPTION_COUNT, AT(count), FOR_WATCH, NULL,
      "ends after so many looks"},
-    {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS, "127.0.0.1:9651",
+    {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS,
+     "127.0.0.1:" TEXT(METRICS_PORT),
      "where it listens; a number alone is a port of 127.0.0.1"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json), FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH,

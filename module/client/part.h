@@ -3,9 +3,10 @@
  *
  *     PART_WAITING --START--> PART_OPEN --COMMIT--> PART_DONE
  *          ^  ^                 |  |                    |
- *          |  +-----ABORT-------+  |   the server has lost what it was sent, the rebuild, or
- *          |                       v   what was committed: a restart, a fail-over, BF.LOADING
+ *          |  +-----ABORT-------+  v                    |
  *          +---another pass--- PART_LOST <--------------+
+ *
+ * Lost: the server has no more of it, after a restart, a fail-over, BF.LOADING.
  *
  * A filter that isn't split has one part, whose key is the filter's name. */
 #ifndef CLIENT_PART_H

@@ -54,13 +54,13 @@ static uint64_t all_bytes(const struct plan *p) {
 }
 
 static void write_use(const struct plan *p, FILE *out) {
-    char memory[NUMBERS_TEXT];
+    char memory[NUMBERS_TEXT], answers[NUMBERS_TEXT];
     fprintf(
         out,
         "\nA look-up reads a line of 64 bytes; in the other kinds, a bit. A rebuild takes\n"
-        "two generations: %s. Of 1000 requests a second for what does not exist,\n"
-        "%.2g reach the database.\n",
-        numbers_show_bytes(memory, 2 * all_bytes(p)), 1000 * p->key.error);
+        "two generations: %s. Of requests for what does not exist, one in\n"
+        "%s reaches the database.\n",
+        numbers_show_bytes(memory, 2 * all_bytes(p)), once_in(answers, p->key.error));
 }
 
 /* What a part takes, and all of them. */

@@ -27,8 +27,7 @@
 /* What the planner thinks, and how it says it: "Plan Rows": 1234. */
 static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
     static const char word[] = "\"Plan Rows\":";
-    char *sql =
-        postgres_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s", p->column, p->from);
+    char *sql = fail_text("EXPLAIN (FORMAT JSON) SELECT %s FROM %s", p->column, p->from);
     char *plan = postgres_value(p, sql, f), *at = plan ? strstr(plan, word) : NULL;
     *out = at ? strtoull(at + strlen(word), NULL, 10) : 0;
     free(sql);
@@ -37,7 +36,7 @@ static bool estimate(struct postgres *p, uint64_t *out, struct failure *f) {
 }
 
 static bool count(struct postgres *p, struct failure *f) {
-    char *sql = postgres_text("SELECT count(*) FROM %s AS items", p->from);
+    char *sql = fail_text("SELECT count(*) FROM %s AS items", p->from);
     char *value = postgres_value(p, sql, f);
     if (value) p->source.count = strtoull(value, NULL, 10);
     free(sql);
@@ -55,28 +54,28 @@ static bool count_table(struct postgres *p, struct failure *f) {
 
 /* Which rows the next chunk may have; NULL after a failure. */
 static char *behind_last_row(struct postgres *p, struct failure *f) {
-    if (!p->row) return postgres_text("%s", "");
+    if (!p->row) return fail_text("%s", "");
     char *last = PQescapeLiteral(p->connection, p->row, p->length);
     if (!last) {
         fail(f, EXIT_SOURCE, "row %" PRIu64 " of %s is no text in its encoding", p->rows,
              p->source.name);
         return NULL;
     }
-    char *where = postgres_text("WHERE %s > %s", p->column, last);
+    char *where = fail_text("WHERE %s > %s", p->column, last);
     PQfreemem(last);
     return where;
 }
 
 /* The statement that gives the rows, or those of the next chunk; NULL after a failure. */
 static char *copy_statement(struct postgres *p, struct failure *f) {
-    if (!p->column) return postgres_text("COPY %s TO STDOUT", p->from);
+    if (!p->column) return fail_text("COPY %s TO STDOUT", p->from);
     if (!p->by_key)
-        return postgres_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
+        return fail_text("COPY (SELECT %s FROM %s) TO STDOUT", p->column, p->from);
     char *where = behind_last_row(p, f);
     if (!where) return NULL;
     char *sql =
-        postgres_text("COPY (SELECT %s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
-                      p->column, p->from, where, p->column, p->chunk);
+        fail_text("COPY (SELECT %s FROM %s %s ORDER BY %s LIMIT %" PRIu64 ") TO STDOUT",
+                  p->column, p->from, where, p->column, p->chunk);
     free(where);
     return sql;
 }
@@ -215,7 +214,7 @@ static int length_of(const char *query) {
 /* As it was written: within brackets an error would be about a bracket. */
 static bool try_query(struct postgres *p, struct failure *f) {
     const char *query = p->settings->query;
-    char *sql = postgres_text("PREPARE bulwark_query AS %.*s", length_of(query), query);
+    char *sql = fail_text("PREPARE bulwark_query AS %.*s", length_of(query), query);
     PGresult *prepared = postgres_ask(p, sql, 0, NULL, f);
     PGresult *gone =
         prepared ? postgres_ask(p, "DEALLOCATE bulwark_query", 0, NULL, f) : NULL;
@@ -231,7 +230,7 @@ static bool look_at_table(struct postgres *p, struct failure *f) {
 }
 
 static bool has_one_column(struct postgres *p, struct failure *f) {
-    char *sql = postgres_text("SELECT * FROM %s AS items LIMIT 0", p->from);
+    char *sql = fail_text("SELECT * FROM %s AS items LIMIT 0", p->from);
     PGresult *none = postgres_ask(p, sql, 0, NULL, f);
     int columns = none ? PQnfields(none) : 1;
     PQclear(none);
@@ -245,7 +244,7 @@ static bool look_at_query(struct postgres *p, struct failure *f) {
     snprintf(p->source.name, sizeof(p->source.name), "the query");
     if (!try_query(p, f)) return false;
     /* The newline ends a comment. */
-    p->from = postgres_text("(%.*s\n)", length_of(p->settings->query), p->settings->query);
+    p->from = fail_text("(%.*s\n)", length_of(p->settings->query), p->settings->query);
     p->source.estimated = p->settings->capacity > 0; /* else to count is to run it twice */
     return has_one_column(p, f) && (p->source.estimated || count(p, f));
 }

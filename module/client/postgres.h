@@ -86,9 +86,6 @@ bool postgres_is_there(struct postgres *p, struct failure *f);
 /* Fills the failure with what PostgreSQL said; NULL: about the connection. Frees it. */
 bool postgres_fail(struct postgres *p, PGresult *said, struct failure *f);
 
-/* A text that is formatted; to be freed. */
-char *postgres_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* ---- postgres_table.c ---- */
 
 /* Fills from, column, table_id and by_key. */

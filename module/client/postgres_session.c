@@ -4,24 +4,14 @@
  * One statement at a time goes by the extended protocol, which takes no second one: what an
  * operator's text may do is what a single statement in a read-only transaction can. */
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interrupt.h"
 #include "postgres.h"
-#include "text.h"
 #include "progress.h"
-
-char *postgres_text(const char *format, ...) {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) return fail_alloc(1);
-    va_end(arguments);
-    return text;
-}
+#include "text.h"
 
 /* How long it may be silent before it is asked whether it is there. */
 #define LEAST_MS 1000
@@ -140,7 +130,7 @@ static bool fits(struct postgres *p, struct failure *f) {
              "this PostgreSQL is a standby: rows that the primary has committed "
              "may not have arrived, and the filter would deny them. Read from the primary, "
              "or "
-             "say --standby");
+             "give --standby");
     bool fits = standby && !refused;
     free(standby);
     return fits;
@@ -264,7 +254,7 @@ static bool tell(struct postgres *p, const char *sql, struct failure *f) {
 
 bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f) {
     bool has_limit = PQserverVersion(p->connection) >= 170000;
-    char *sql = postgres_text(
+    char *sql = fail_text(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off;"
         "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = "
         "0;"

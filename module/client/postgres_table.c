@@ -49,11 +49,11 @@ static char *quoted(struct postgres *p, const char *name, size_t length) {
  * as SQL takes it; to_regclass() refuses what is no name. */
 static char *quoted_table(struct postgres *p, const char *name) {
     const char *dot = strchr(name, '.');
-    if (strchr(name, '"')) return postgres_text("%s", name);
+    if (strchr(name, '"')) return fail_text("%s", name);
     if (!dot) return quoted(p, name, strlen(name));
     char *schema = quoted(p, name, (size_t)(dot - name));
     char *table = quoted(p, dot + 1, strlen(dot + 1));
-    char *both = postgres_text("%s.%s", schema, table);
+    char *both = fail_text("%s.%s", schema, table);
     PQfreemem(schema);
     PQfreemem(table);
     return both;
@@ -65,8 +65,8 @@ static bool is_true(PGresult *row, int column) {
 
 /* Chunks by key would pass over NULLs; one COPY meets them. */
 static bool has_null(struct postgres *p, bool *has, struct failure *f) {
-    char *sql = postgres_text("SELECT EXISTS (SELECT FROM %s WHERE %s IS NULL)", p->from,
-                              p->column);
+    char *sql =
+        fail_text("SELECT EXISTS (SELECT FROM %s WHERE %s IS NULL)", p->from, p->column);
     char *value = postgres_value(p, sql, f);
     *has = value && strcmp(value, "t") == 0;
     free(sql);

@@ -16,8 +16,8 @@ struct sample {
 };
 
 struct samples {
-    struct sample *at;
-    size_t n, next; /* where to look first */
+    struct sample *at; /* sorted by_name */
+    size_t n;
 };
 
 struct memory {
@@ -29,7 +29,7 @@ static void forget(struct samples *s) {
     for (size_t i = 0; i < s->n; i++)
         free(s->at[i].name);
     free(s->at);
-    *s = (struct samples){NULL, 0, 0};
+    *s = (struct samples){NULL, 0};
 }
 
 struct memory *rates_new(void) {
@@ -67,6 +67,16 @@ static struct sample sample_of_filter(const struct survey_filter *f) {
                            .parts = f->parts};
 }
 
+static int by_name(const void *a, const void *b) {
+    const struct sample *x = a, *y = b;
+    if (x->length != y->length) return x->length > y->length ? 1 : -1;
+    return memcmp(x->name, y->name, x->length);
+}
+
+static void sort(struct samples *s) {
+    if (s->n) qsort(s->at, s->n, sizeof(*s->at), by_name);
+}
+
 static void keep(struct samples *s, struct sample sample) {
     sample.name = fail_strndup(sample.name, sample.length);
     s->at[s->n++] = sample;
@@ -82,17 +92,12 @@ void rates_remember(struct memory *r, const struct survey *v) {
         if (v->node[i].up) keep(&r->nodes, sample_of_node(&v->node[i]));
     for (size_t i = 0; i < v->nfilters; i++)
         keep(&r->filters, sample_of_filter(&v->filter[i]));
+    sort(&r->nodes);
+    sort(&r->filters);
 }
 
-/* Asked for in the order they were remembered in, most are found at once. */
-static const struct sample *find(struct samples *s, const struct sample *like) {
-    for (size_t tries = 0; tries < s->n; tries++) {
-        const struct sample *next = &s->at[s->next++ % s->n];
-        if (next->length == like->length &&
-            memcmp(next->name, like->name, like->length) == 0)
-            return next;
-    }
-    return NULL;
+static const struct sample *find(const struct samples *s, const struct sample *like) {
+    return s->n ? bsearch(like, s->at, s->n, sizeof(*like), by_name) : NULL;
 }
 
 double rates_seconds(const struct memory *r, const struct survey *v) {

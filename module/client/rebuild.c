@@ -8,16 +8,13 @@
 
 #include "interrupt.h"
 #include "numbers.h"
+#include "reply.h"
 
 /* The least that REPLACE can say: a second. */
 #define REPLACE_LEAST_MS 1000
 
 /* As many as a question of CHECK holds. */
 #define CHECK_ITEMS 1000
-
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
 
 static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure *f,
                        bool once, size_t n, const char **words) {
@@ -30,9 +27,10 @@ static redisReply *ask(struct nodes *nodes, const struct part *p, struct failure
         (const char *[]){__VA_ARGS__})
 
 bool rebuild_is_lost(const char *error) {
-    return begins(error, "ERR no such rebuild") ||
-           begins(error, "ERR rebuild interrupted") ||
-           begins(error, "ERR rebuild received") || begins(error, "ERR not found");
+    return reply_begins(error, "ERR no such rebuild") ||
+           reply_begins(error, "ERR rebuild interrupted") ||
+           reply_begins(error, "ERR rebuild received") ||
+           reply_begins(error, "ERR not found");
 }
 
 /* The server has BF.EXISTS, but not this. */
@@ -40,26 +38,26 @@ static bool has_other_module(struct nodes *nodes, const struct part *p) {
     struct failure ignored;
     redisReply *r = ASK(nodes, p, &ignored, "BF.EXISTS", p->key, "0");
     bool has =
-        r && !(r->type == REDIS_REPLY_ERROR && begins(r->str, "ERR unknown command"));
+        r && !(r->type == REDIS_REPLY_ERROR && reply_begins(r->str, "ERR unknown command"));
     freeReplyObject(r);
     return has;
 }
 
 bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
                   const char *error) {
-    if (begins(error, "ERR unknown command"))
+    if (reply_begins(error, "ERR unknown command"))
         return fail(
             f, EXIT_REFUSED,
             "the server has no Bulwark module: load it (loadmodule .../bulwark.so)");
-    if (begins(error, "WRONGTYPE"))
+    if (reply_begins(error, "WRONGTYPE"))
         return fail(f, EXIT_REFUSED, "the key %s is no filter: choose another name",
                     p->key);
-    if (begins(error, "NOPERM"))
+    if (reply_begins(error, "NOPERM"))
         return fail(f, EXIT_REFUSED,
                     "%s: the ACL user needs bf.rebuild and bf.info for the key %s (%s)",
                     step, p->key, error);
     if (!server_admits(error, f)) return false;
-    if (begins(error, "OOM") || begins(error, "ERR Insufficient memory"))
+    if (reply_begins(error, "OOM") || reply_begins(error, "ERR Insufficient memory"))
         return fail(
             f, EXIT_REFUSED,
             "the server has no memory for a second generation of %s: raise maxmemory "
@@ -68,17 +66,9 @@ bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
     return fail(f, EXIT_REFUSED, "%s of %s is refused: %s", step, p->key, error);
 }
 
-/* The value beside a name in a reply of name, value, name, value. */
-static const redisReply *value_of(const redisReply *r, const char *name) {
-    for (size_t i = 0; i + 1 < r->elements; i += 2)
-        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
-            return r->element[i + 1];
-    return NULL;
-}
-
 static bool look_at_kind(const redisReply *r, const struct part *p,
                          const struct settings *s, struct failure *f) {
-    const redisReply *kind = value_of(r, "Kind");
+    const redisReply *kind = reply_field(r, "Kind");
     if (s->kind || !kind || !kind->str || strcmp(kind->str, "lines") == 0) return true;
     return fail(
         f, EXIT_REFUSED,
@@ -88,8 +78,8 @@ static bool look_at_kind(const redisReply *r, const struct part *p,
 }
 
 static void note(struct part *p, const redisReply *r) {
-    const redisReply *state = value_of(r, "State"), *rate = value_of(r, "Error rate"),
-                     *items = value_of(r, "Number of items inserted");
+    const redisReply *state = reply_field(r, "State"), *rate = reply_field(r, "Error rate"),
+                     *items = reply_field(r, "Number of items inserted");
     bool ready = state && state->str && strcmp(state->str, "ready") == 0;
     p->had = ready && items && items->integer > 0 ? (uint64_t)items->integer : 0;
     snprintf(p->rate, sizeof(p->rate), "%.20s", rate && rate->str ? rate->str : "");
@@ -103,13 +93,13 @@ bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
     if (r->type != REDIS_REPLY_ERROR) {
         note(p, r);
         good = look_at_kind(r, p, s, f);
-    } else if (has_other_module(nodes, p) && !begins(r->str, "WRONGTYPE") &&
-               !begins(r->str, "NO") && !begins(r->str, "ERR not found")) {
+    } else if (has_other_module(nodes, p) && !reply_begins(r->str, "WRONGTYPE") &&
+               !reply_begins(r->str, "NO") && !reply_begins(r->str, "ERR not found")) {
         good = fail(f, EXIT_REFUSED,
                     "the server has another module with BF commands, not Bulwark: load "
                     "bulwark.so instead; it reads that module's data (%s)",
                     r->str);
-    } else if (!begins(r->str, "ERR not found")) {
+    } else if (!reply_begins(r->str, "ERR not found")) {
         good = rebuild_fail(f, p, "BF.INFO", r->str);
     }
     freeReplyObject(r);
@@ -159,7 +149,7 @@ static const char under_way[] = "ERR rebuild under way, begun ";
 /* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
 static long long idle_of(const char *error) {
     long long begun, load;
-    if (!begins(error, under_way)) return -1;
+    if (!reply_begins(error, under_way)) return -1;
     int n = sscanf(error + strlen(under_way),
                    "%lld seconds ago, last LOAD %lld seconds ago", &begun, &load);
     return n == 2 ? seconds(load) : n == 1 ? seconds(begun) : 0;
@@ -179,7 +169,7 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
 static bool is_orphan(const char *error, int64_t sent) {
     long long begun;
     int end = 0;
-    if (!begins(error, under_way)) return false;
+    if (!reply_begins(error, under_way)) return false;
     sscanf(error + strlen(under_way), "%lld seconds ago, no LOAD yet%n", &begun, &end);
     return end > 0 && seconds(begun) <= (interrupt_clock() - sent) / 1000 + 1;
 }
@@ -264,7 +254,7 @@ static bool outlive_refusal(struct attempt *a, const struct part *p, const redis
                             struct failure *f) {
     if (r->type != REDIS_REPLY_ERROR)
         return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
-    if (begins(r->str, under_way) && is_late(a))
+    if (reply_begins(r->str, under_way) && is_late(a))
         return fail(f, EXIT_BUSY, "the rebuild of %s that is under way doesn't end (%s)",
                     p->key, r->str);
     bool orphan = a->lost_at && is_orphan(r->str, a->lost_at);
@@ -420,7 +410,7 @@ bool rebuild_verify(struct nodes *nodes, struct part *p, struct failure *f) {
     if (!r) return false;
     bool good = r->type != REDIS_REPLY_ERROR || rebuild_is_lost(r->str) ||
                 rebuild_fail(f, p, "BF.INFO", r->str);
-    const redisReply *unknown = value_of(r, "Unknown by");
+    const redisReply *unknown = reply_field(r, "Unknown by");
     if (r->type == REDIS_REPLY_ERROR ||
         (unknown && unknown->str && was_forgotten(unknown->str)))
         p->state = PART_LOST;

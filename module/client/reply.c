@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "interrupt.h"
 
@@ -71,4 +72,16 @@ redisReply *reply_ask(redisContext *c, int64_t until, size_t n, const char *cons
                       const size_t *lengths) {
     redisAppendCommandArgv(c, (int)n, (const char **)words, lengths);
     return reply_take(c, until);
+}
+
+const redisReply *reply_field(const redisReply *r, const char *name) {
+    if (!r || (r->type != REDIS_REPLY_ARRAY && r->type != REDIS_REPLY_MAP)) return NULL;
+    for (size_t i = 0; i + 1 < r->elements; i += 2)
+        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
+            return r->element[i + 1];
+    return NULL;
+}
+
+bool reply_begins(const char *error, const char *words) {
+    return strncmp(error, words, strlen(words)) == 0;
 }

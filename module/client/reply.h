@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reply.h - asks over a connection, and waits for the answer: no longer than until a time,
- * a moment only after a signal, and for no more bytes than any answer has.
+ * a moment only after a signal, and for no more bytes than any answer has. And what is in one.
  *
  * hiredis' own time-out begins anew with each byte, it doesn't notice Ctrl-C, and it takes
  * whatever comes: a server that sends a byte now and then would be waited for without end,
@@ -35,5 +35,12 @@ redisReply *reply_ask(redisContext *c, int64_t until, size_t n, const char *cons
 /* Reads what is there, of a reply of which so many bytes have come before. False: the
  * connection has failed, or it is too long. */
 bool reply_read(redisContext *c, size_t *bytes);
+
+/* What stands beside that name in a reply of name, value, name, value: an array of RESP2, a
+ * map of RESP3. NULL: nothing does. */
+const redisReply *reply_field(const redisReply *r, const char *name);
+
+/* Whether an error begins with these words. */
+bool reply_begins(const char *error, const char *words);
 
 #endif

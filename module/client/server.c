@@ -49,7 +49,8 @@ static bool fail_to_log_in(const char *error, struct failure *f) {
         "DENIED"};
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (strncmp(error, known[i], strlen(known[i])) == 0)
-            return fail(f, EXIT_REFUSED, "AUTH is refused: %s", known[i]);
+            return fail(f, EXIT_REFUSED,
+                        "AUTH is refused: look at --user and the password (%s)", known[i]);
     return fail(f, EXIT_REFUSED, "AUTH is refused");
 }
 
@@ -57,8 +58,7 @@ bool server_admits(const char *error, struct failure *f) {
     if (strncmp(error, "NOAUTH", 6) == 0)
         return fail(f, EXIT_REFUSED,
                     "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
-    if (strncmp(error, "WRONGPASS", 9) == 0)
-        return fail_to_log_in(error, f);
+    if (strncmp(error, "WRONGPASS", 9) == 0) return fail_to_log_in(error, f);
     return true;
 }
 
@@ -66,7 +66,11 @@ bool server_admits(const char *error, struct failure *f) {
 static bool tell(redisContext *c, int64_t until, struct failure *f, size_t n,
                  const char *const *words) {
     redisReply *r = reply_ask(c, until, n, words, NULL);
-    if (!r) return fail(f, EXIT_SERVER, "the connection broke: %s", c->errstr);
+    if (!r)
+        return fail(f, EXIT_SERVER,
+                    "the server hung up before it answered %s (%s): is something between "
+                    "it and us?",
+                    words[0], c->errstr);
     bool refused = r->type == REDIS_REPLY_ERROR;
     if (refused && strcmp(words[0], "AUTH") == 0)
         fail_to_log_in(r->str, f);
@@ -94,8 +98,8 @@ static bool log_in(redisContext *c, int64_t until, struct failure *f) {
 }
 
 /* Without TLS and login, for sentinels too. */
-static redisContext *open_plain(const struct address *at,
-                                int64_t until, struct failure *f) {
+static redisContext *open_plain(const struct address *at, int64_t until,
+                                struct failure *f) {
     int64_t ms = until - interrupt_clock();
     struct timeval wait = timeval_of(ms > 1 ? ms : 1);
     redisOptions o = {.connect_timeout = &wait};
@@ -111,7 +115,7 @@ static redisContext *open_plain(const struct address *at,
     char text[ADDRESS_TEXT];
     if (!interrupt_came())
         fail(f, EXIT_SERVER, "can't reach the server at %s: %s", server_show(at, text),
-         c ? c->errstr : "no memory");
+             c ? c->errstr : "no memory");
     else
         interrupt_fail(f);
     redisFree(c);
@@ -164,7 +168,8 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
                  r->element[0]->str && r->element[1]->str;
     if (known) {
         snprintf(out->host, sizeof(out->host), "%s", r->element[0]->str);
-        out->port = atoi(r->element[1]->str);
+        known = server_parse_port(r->element[1]->str, r->element[1]->len, &out->port);
+        if (!known) fail(f, EXIT_SERVER, "the sentinel at %s names no port", text);
     } else if (!r) {
         fail(f, EXIT_SERVER, "the sentinel at %s doesn't answer: %s", text, c->errstr);
     } else if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "unknown command")) {

@@ -15,15 +15,20 @@ const struct login *server_login(void) {
     return &login;
 }
 
-static bool parse_port(const char *text, size_t length, int *port) {
-    char digits[8];
-    if (length == 0 || length >= sizeof(digits)) return false;
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    char *end;
-    long n = strtol(digits, &end, 10);
+bool server_take_port(long long n, int *port) {
+    if (n < 1 || n > 65535) return false;
     *port = (int)n;
-    return *end == '\0' && isdigit((unsigned char)digits[0]) && n >= 1 && n <= 65535;
+    return true;
+}
+
+bool server_parse_port(const char *text, size_t length, int *port) {
+    long long n = 0;
+    if (length == 0 || length > 5) return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)text[i])) return false;
+        n = 10 * n + (text[i] - '0');
+    }
+    return server_take_port(n, port);
 }
 
 bool server_parse(const char *text, size_t length, int port, struct address *out) {
@@ -44,7 +49,8 @@ bool server_parse(const char *text, size_t length, int port, struct address *out
     out->host[host_length] = '\0';
     out->port = port;
     if (after == end) return true;
-    return *after == ':' && parse_port(after + 1, (size_t)(end - after - 1), &out->port);
+    return *after == ':' &&
+           server_parse_port(after + 1, (size_t)(end - after - 1), &out->port);
 }
 
 static int hex(char c) {
@@ -171,11 +177,14 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     login = (struct login){.user = s->user, .database = s->database, .tls = s->tls};
     const char *host = s->socket ? s->socket : s->host;
     if (strlen(host) >= sizeof(login.at.host))
-        return fail(f, EXIT_USAGE, "--host is too long");
+        return fail(f, EXIT_USAGE, "%s is too long", s->socket ? "--socket" : "--host");
     strcpy(login.at.host, host);
     login.at.port = s->socket ? 0 : (int)s->port;
     if (s->uri && !take_uri(s->uri))
-        return fail(f, EXIT_USAGE, "--uri wants redis://user:password@host:port/database");
+        return fail(
+            f, EXIT_USAGE,
+            "--uri wants redis://user:password@host:port/database, rediss:// for TLS, or "
+            "unix:///path");
     login.tls = login.tls || s->cacert || s->cert || s->key || s->sni || s->insecure;
     if (login.tls && login.at.port == 0)
         return fail(f, EXIT_USAGE, "a unix socket has no TLS: leave its options out");

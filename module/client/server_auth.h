@@ -17,6 +17,11 @@ struct login {
 /* What server_prepare() has found. */
 const struct login *server_login(void);
 
+/* From 1 to 65535; nothing else is taken. Whoever is asked for an address mustn't choose 0,
+ * which stands for a unix socket. */
+bool server_take_port(long long n, int *port);
+bool server_parse_port(const char *text, size_t length, int *port);
+
 /* host, host:port, [v6]:port. */
 bool server_parse(const char *text, size_t length, int port, struct address *out);
 

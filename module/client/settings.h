@@ -16,6 +16,9 @@ struct texts {
 
 #define OPERANDS_MAX 64
 
+/* Where metrics listens, unless --listen names another. A macro, since it is text, too. */
+#define METRICS_PORT 9651
+
 struct settings {
     const char *operands[OPERANDS_MAX];
     size_t noperands;

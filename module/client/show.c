@@ -151,9 +151,8 @@ struct paper {
 static void print_warning(void *context, const struct survey_node *n,
                           const struct survey_filter *f, const char *sentence) {
     const struct paper *paper = context;
-    char *name = f ? show_name(f) : NULL, *text;
-    if (asprintf(&text, "%s%s %s.", f ? name : n->name, f ? "" : ":", sentence) < 0)
-        abort();
+    char *name = f ? show_name(f) : fail_text("%s:", n->name);
+    char *text = fail_text("%s %s.", name, sentence);
     text_wrap(paper->out, text, paper->width);
     free(text);
     free(name);
@@ -174,8 +173,7 @@ void show_list(const struct survey *v, FILE *out, size_t width) {
     } else if (v->trouble.code == EXIT_DONE) {
         fputs("\nThere is no filter here.\n", out);
     }
-    FILE *warnings = open_memstream(&text, &length);
-    if (!warnings) abort();
+    FILE *warnings = fail_memstream(&text, &length);
     show_warnings(v, warnings, width);
     fclose(warnings);
     if (length) fprintf(out, "\n%s", text);

@@ -2,7 +2,8 @@
 /* source.h - where a fill's items come from: a file, a pipe, or PostgreSQL.
  *
  *     source_open()          looks at it: is it there, may it be read, how many items
- *     source_mark()          between START and the first item; source_settled() until it is so
+ *     source_mark()          after START
+ *       source_settled()     until it is: whoever wrote before START has committed
  *     source_begin()         it is read from its beginning; again for another pass
  *       source_next()        SOURCE_ITEM, SOURCE_ITEM, ..., SOURCE_EMPTY: none is buffered
  *       poll(source_fd())    until there is more, beside what else there is to wait for

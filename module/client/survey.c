@@ -9,8 +9,14 @@
 #include "text.h"
 
 const char *const survey_cause_names[SURVEY_CAUSES] = {
-    "bypass",  "missing", "partial", "plain",    "loading", "later_version", "link_down",
-    "replica", "lease",   "restart", "failover", "restore", "other"};
+    [SURVEY_BY_BYPASS] = "bypass",       [SURVEY_BY_MISSING] = "missing",
+    [SURVEY_BY_PARTIAL] = "partial",     [SURVEY_BY_PLAIN] = "plain",
+    [SURVEY_BY_LOADING] = "loading",     [SURVEY_BY_LATER_VERSION] = "later_version",
+    [SURVEY_BY_LINK_DOWN] = "link_down", [SURVEY_BY_REPLICA] = "replica",
+    [SURVEY_BY_LEASE] = "lease",         [SURVEY_BY_RESTART] = "restart",
+    [SURVEY_BY_FAILOVER] = "failover",   [SURVEY_BY_RESTORE] = "restore",
+    [SURVEY_BY_OTHER] = "other",
+};
 
 const char *const survey_state_names[SURVEY_STATES] = {"ready", "loading", "plain",
                                                        "later_version", "missing"};

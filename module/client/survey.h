@@ -25,10 +25,23 @@
 
 /* As INFO bf and BF.INFO FULL name them; a bit each. The last stands for what has another
  * name. */
-#define SURVEY_CAUSES 13
+enum survey_cause {
+    SURVEY_BY_BYPASS,
+    SURVEY_BY_MISSING,
+    SURVEY_BY_PARTIAL,
+    SURVEY_BY_PLAIN,
+    SURVEY_BY_LOADING,
+    SURVEY_BY_LATER_VERSION,
+    SURVEY_BY_LINK_DOWN,
+    SURVEY_BY_REPLICA,
+    SURVEY_BY_LEASE,
+    SURVEY_BY_RESTART,
+    SURVEY_BY_FAILOVER,
+    SURVEY_BY_RESTORE,
+    SURVEY_BY_OTHER,
+    SURVEY_CAUSES
+};
 extern const char *const survey_cause_names[SURVEY_CAUSES];
-#define SURVEY_MISSING_CAUSE 1
-#define SURVEY_OTHER_CAUSE   (SURVEY_CAUSES - 1)
 
 struct survey_answers {
     uint64_t exists_no, exists_maybe, absent, maybe, unknown[SURVEY_CAUSES];

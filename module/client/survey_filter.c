@@ -17,20 +17,12 @@
 
 /* ---- reading ---- */
 
-static const redisReply *field(const redisReply *r, const char *name) {
-    if (!r || (r->type != REDIS_REPLY_ARRAY && r->type != REDIS_REPLY_MAP)) return NULL;
-    for (size_t i = 0; i + 1 < r->elements; i += 2)
-        if (r->element[i]->str && strcmp(r->element[i]->str, name) == 0)
-            return r->element[i + 1];
-    return NULL;
-}
-
 static bool is_nil(const redisReply *r) {
     return !r || r->type == REDIS_REPLY_NIL;
 }
 
 static uint64_t number(const redisReply *r, const char *name) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     bool good = value && value->type == REDIS_REPLY_INTEGER && value->integer > 0;
     return good ? (uint64_t)value->integer : 0;
 }
@@ -43,7 +35,7 @@ static int64_t time_of(const redisReply *r, const char *name, uint64_t unit) {
 
 /* Text in RESP2. */
 static double rate(const redisReply *r, const char *name) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     if (!value) return NAN;
     if (value->type == REDIS_REPLY_DOUBLE) return value->dval;
     if (value->type == REDIS_REPLY_INTEGER) return (double)value->integer;
@@ -51,7 +43,7 @@ static double rate(const redisReply *r, const char *name) {
 }
 
 static void text(const redisReply *r, const char *name, char *out, size_t room) {
-    const redisReply *value = field(r, name);
+    const redisReply *value = reply_field(r, name);
     snprintf(out, room, "%s", value && value->str ? value->str : "");
     text_tame(out, false);
 }
@@ -69,17 +61,16 @@ static void read_standing(const redisReply *r, struct survey_filter *out) {
     text(r, "State", word, sizeof(word));
     out->state = place(word, survey_state_names, SURVEY_LATER, SURVEY_LATER);
     text(r, "Unknown by", word, sizeof(word));
-    unsigned cause =
-        place(word, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
+    unsigned cause = place(word, survey_cause_names, SURVEY_BY_OTHER, SURVEY_BY_OTHER);
     out->unknown_by = word[0] ? 1u << cause : 0;
-    const redisReply *doubt = field(r, "Doubt");
+    const redisReply *doubt = reply_field(r, "Doubt");
     for (size_t i = 0, n = 0; doubt && i < doubt->elements; i++) {
         const char *name = doubt->element[i]->str ? doubt->element[i]->str : "?";
         if (n + strlen(name) + 2 >= sizeof(out->doubt)) break;
         n += (size_t)sprintf(out->doubt + n, "%s%s", n ? "," : "", name);
     }
     text_tame(out->doubt, false);
-    bool leased = !is_nil(field(r, "Lease until ms"));
+    bool leased = !is_nil(reply_field(r, "Lease until ms"));
     out->lease_left = leased ? time_of(r, "Lease until ms", 1) : SURVEY_NEVER;
     if (leased && out->node) out->lease_left -= out->node->clock;
     out->vouched_at = time_of(r, "Vouched for at ms", 1);
@@ -105,7 +96,7 @@ static void read_rebuild(const redisReply *r, struct survey_filter *out) {
     out->rebuilding = !is_nil(r);
     if (!out->rebuilding) return;
     out->rebuild_age = time_of(r, "Seconds since START", 1000);
-    bool fed = !is_nil(field(r, "Seconds since LOAD"));
+    bool fed = !is_nil(reply_field(r, "Seconds since LOAD"));
     out->rebuild_idle = fed ? time_of(r, "Seconds since LOAD", 1000) : SURVEY_NEVER;
     out->rebuild_received = number(r, "Received");
     out->interrupted = number(r, "Interrupted") != 0;
@@ -114,7 +105,7 @@ static void read_rebuild(const redisReply *r, struct survey_filter *out) {
 }
 
 static void read_answers(const redisReply *r, struct survey_answers *out) {
-    const redisReply *unknown = field(r, "unknown");
+    const redisReply *unknown = reply_field(r, "unknown");
     out->exists_no = number(r, "exists_no");
     out->exists_maybe = number(r, "exists_maybe");
     out->absent = number(r, "absent");
@@ -123,17 +114,17 @@ static void read_answers(const redisReply *r, struct survey_answers *out) {
         const redisReply *name = unknown->element[i], *n = unknown->element[i + 1];
         if (!name->str || n->type != REDIS_REPLY_INTEGER || n->integer < 0) continue;
         unsigned cause =
-            place(name->str, survey_cause_names, SURVEY_OTHER_CAUSE, SURVEY_OTHER_CAUSE);
+            place(name->str, survey_cause_names, SURVEY_BY_OTHER, SURVEY_BY_OTHER);
         out->unknown[cause] += (uint64_t)n->integer;
     }
 }
 
 bool survey_read_filter(const redisReply *r, struct survey_filter *out) {
-    if (!field(r, "State")) return false;
+    if (!reply_field(r, "State")) return false;
     read_standing(r, out);
     read_bits(r, out);
-    read_rebuild(field(r, "Rebuild"), out);
-    read_answers(field(r, "Answers"), &out->answers);
+    read_rebuild(reply_field(r, "Rebuild"), out);
+    read_answers(reply_field(r, "Answers"), &out->answers);
     return true;
 }
 
@@ -161,7 +152,7 @@ void survey_add_missing(struct survey *v, const struct survey_key *key, const ch
     f->state = SURVEY_MISSING;
     f->lease_left = SURVEY_NEVER;
     f->error = f->estimated = f->fill = f->full = NAN;
-    f->unknown_by = 1u << SURVEY_MISSING_CAUSE;
+    f->unknown_by = 1u << SURVEY_BY_MISSING;
     if (v->trouble.code == EXIT_DONE) fail(&v->trouble, EXIT_REFUSED, why, key->text);
 }
 

@@ -198,6 +198,7 @@ static bool any_is_due(const struct survey *v) {
     return v->moved || v->unserved;
 }
 
+/* For all we know: a user may lack the right to INFO. */
 static bool is_ours(const struct survey_node *n) {
     return n->up && (n->bulwark[0] || !n->version[0]);
 }
@@ -269,8 +270,8 @@ static bool add_parts(struct survey *v, const struct name *name) {
     return any;
 }
 
-/* Each name is asked of whoever has its slot; the parts of one that isn't there, too. Before
- * the walks have ended, nobody knows whether it has parts. */
+/* Each name is asked of whoever has its slot; the parts of one that isn't there, too.
+ * Before the walks have ended, nobody knows whether it has parts. */
 static void find_named(struct survey *v, int64_t until) {
     bool there[OPERANDS_MAX], all = true;
     for (size_t i = 0; i < v->settings->noperands; i++) {

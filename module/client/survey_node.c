@@ -133,9 +133,9 @@ static void be_away(struct survey *v, struct survey_node *n, const char *does) {
 /* Other errors than these are of this user's rights. */
 static void take_error(struct survey *v, struct survey_node *n, const char *error) {
     struct failure f;
-    if (strncmp(error, "BUSY ", 5) == 0) be_away(v, n, "busy with a script");
+    if (reply_begins(error, "BUSY ")) be_away(v, n, "busy with a script");
     if (!server_admits(error, &f)) survey_away(v, n, &f);
-    n->loading |= strncmp(error, "LOADING ", 8) == 0;
+    n->loading |= reply_begins(error, "LOADING ");
 }
 
 /* False: the connection has failed. */

@@ -34,9 +34,8 @@ static void say(const struct teller *t, const char *format, ...)
 
 static void say(const struct teller *t, const char *format, ...) {
     va_list arguments;
-    char *sentence;
     va_start(arguments, format);
-    if (vasprintf(&sentence, format, arguments) < 0) abort();
+    char *sentence = fail_vtext(format, arguments);
     va_end(arguments);
     t->tell(t->context, t->n, t->f, sentence);
     free(sentence);
@@ -95,10 +94,8 @@ static void warn_of_node(const struct teller *t) {
 
 /* ---- a filter ---- */
 
-static bool is_unknown_by(const struct survey_filter *f, const char *cause) {
-    for (size_t i = 0; i < SURVEY_CAUSES; i++)
-        if (strcmp(survey_cause_names[i], cause) == 0) return f->unknown_by >> i & 1;
-    return false;
+static bool is_unknown_by(const struct survey_filter *f, enum survey_cause cause) {
+    return f->unknown_by >> cause & 1;
 }
 
 /* Of names that a shell takes as they are. */
@@ -125,9 +122,11 @@ static void write_command(char *out, const struct survey_filter *f) {
 
 static void warn_of_doubt(const struct teller *t) {
     static const struct {
-        const char *cause, *event;
-    } events[] = {
-        {"restart", "a restart"}, {"failover", "a failover"}, {"restore", "a restore"}};
+        enum survey_cause cause;
+        const char *event;
+    } events[] = {{SURVEY_BY_RESTART, "a restart"},
+                  {SURVEY_BY_FAILOVER, "a failover"},
+                  {SURVEY_BY_RESTORE, "a restore"}};
     char command[COMMAND_TEXT];
     if (t->f->state != SURVEY_READY) return;
     write_command(command, t->f);
@@ -135,8 +134,9 @@ static void warn_of_doubt(const struct teller *t) {
         if (is_unknown_by(t->f, events[i].cause))
             say(t, "is ready but says unknown since %s: rebuild it%s", events[i].event,
                 command);
-    if (is_unknown_by(t->f, "lease"))
-        say(t, "is ready but says unknown since its lease has ended: look after the feed");
+    if (is_unknown_by(t->f, SURVEY_BY_LEASE))
+        say(t, "is ready but says unknown since its lease has ended: see whether the feed "
+               "runs");
 }
 
 static void warn_of_state(const struct teller *t) {
@@ -150,10 +150,10 @@ static void warn_of_state(const struct teller *t) {
             f->parts);
     if (f->state == SURVEY_LOADING && !f->rebuilding)
         say(t, "is loading, and nobody is at work on it: fill it%s", command);
-    if (f->state == SURVEY_PLAIN && f->items > 0 && !is_unknown_by(f, "partial"))
+    if (f->state == SURVEY_PLAIN && f->items > 0 && !is_unknown_by(f, SURVEY_BY_PARTIAL))
         say(t, "has items, but nobody has vouched for it, so nothing is absent: fill it%s",
             command);
-    if (is_unknown_by(f, "partial"))
+    if (is_unknown_by(f, SURVEY_BY_PARTIAL))
         say(t, "is partial: a BF.LOADCHUNK was never finished");
 }
 

@@ -33,12 +33,6 @@ static void put(struct table *t, char *text) {
     t->cell[t->cells++] = text;
 }
 
-static char *text_by(const char *format, va_list arguments) {
-    char *text;
-    if (vasprintf(&text, format, arguments) < 0) abort();
-    return text;
-}
-
 struct table *table_new(const char *sides, ...) {
     struct table *t = fail_alloc(sizeof(*t));
     va_list headings;
@@ -61,14 +55,14 @@ void table_spare(struct table *t, const char *columns) {
 void table_cell(struct table *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    put(t, text_by(format, arguments));
+    put(t, fail_vtext(format, arguments));
     va_end(arguments);
 }
 
 void table_note(struct table *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = text_by(format, arguments), *note = fail_alloc(strlen(text) + 2);
+    char *text = fail_vtext(format, arguments), *note = fail_alloc(strlen(text) + 2);
     va_end(arguments);
     note[0] = NOTE;
     strcpy(note + 1, text);
@@ -153,8 +147,7 @@ void table_print(struct table *t, FILE *out, size_t width) {
     for (size_t at = 0; at < t->cells;) {
         char *line = NULL;
         size_t room;
-        FILE *row = open_memstream(&line, &room);
-        if (!row) abort();
+        FILE *row = fail_memstream(&line, &room);
         at += print_row(t, row, at);
         fclose(row);
         print_line(line, out, width);

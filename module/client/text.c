@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
+
 size_t text_utf8(const unsigned char *at, size_t left, uint32_t *point) {
     static const struct {
         unsigned char mask, is;
@@ -26,9 +28,14 @@ size_t text_utf8(const unsigned char *at, size_t left, uint32_t *point) {
 
 /* No controls, and nothing that turns the direction of what follows or can't be seen. */
 static bool is_plain(uint32_t point) {
-    if (point < 0x20 || (point >= 0x7f && point < 0xa0)) return false;
-    return !(point >= 0x200b && point <= 0x200f) && !(point >= 0x2028 && point <= 0x202e) &&
-           !(point >= 0x2060 && point <= 0x206f) && point != 0xfeff;
+    static const struct {
+        uint32_t first, last;
+    } others[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                  {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                  {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (point >= others[i].first && point <= others[i].last) return false;
+    return true;
 }
 
 void text_show(FILE *out, const char *bytes, size_t length) {
@@ -52,8 +59,7 @@ void text_show(FILE *out, const char *bytes, size_t length) {
 char *text_shown(const char *bytes, size_t length) {
     char *text = NULL;
     size_t room;
-    FILE *out = open_memstream(&text, &room);
-    if (!out) abort();
+    FILE *out = fail_memstream(&text, &room);
     text_show(out, bytes, length);
     fclose(out);
     return text;

@@ -162,8 +162,7 @@ static void show_on_screen(struct memory *m, const struct survey *v) {
     char *text = NULL;
     size_t length, columns = 80, rows = 24;
     terminal_size(&columns, &rows);
-    FILE *out = open_memstream(&text, &length);
-    if (!out) abort();
+    FILE *out = fail_memstream(&text, &length);
     draw(m, v, out, columns);
     fclose(out);
     put_on_screen(text, columns, rows);

@@ -145,11 +145,11 @@ TEST(a_node_of_a_cluster_asks_for_the_option) {
     size_t other = cluster_owning_server(all, "k") == all->node[0];
     struct outcome got = fill(all->node[other], "--from", numbers_file(0, 9));
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(strstr(got.err, "is a node of a cluster: say -c"));
+    CHECK(strstr(got.err, "is a node of a cluster: give -c"));
     CHECK_INT(call_int(spread_owner(k, 0), "EXISTS", "k"), 0);
     got = program_run("list", "k", "-p", program_port(all->node[other]));
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(strstr(got.err, "is a node of a cluster: say -c"));
+    CHECK(strstr(got.err, "is a node of a cluster: give -c"));
 }
 
 TEST(a_cluster_that_is_not_complete_is_not_half_filled) {

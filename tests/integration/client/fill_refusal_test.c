@@ -37,7 +37,7 @@ TEST(a_wrong_command_line_is_refused) {
         {"--item*lacks {}*", {"--from", "/dev/null", "--item", "user"}},
         {"--item*twice*", {"--from", "/dev/null", "--item", "{}{}"}},
         {"*too many*", {"another", "--from", "/dev/null"}},
-        {"*can't be counted beforehand: say --capacity*", {"--from", "-"}},
+        {"*can't be counted beforehand: give --capacity*", {"--from", "-"}},
     };
     struct server *s = with_old();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -68,7 +68,7 @@ TEST(a_source_with_less_than_half_of_the_items_is_refused_unless_that_is_said) {
     const char *before = filter_text(c, "k"), *three = numbers_file(0, 3);
     struct outcome got = fill_strictly(s, three, NULL);
     CHECK_INT(got.code, EXIT_SOURCE);
-    CHECK(text_matches(got.err, "*has 3 items, and k 100: *say --fewer\n"));
+    CHECK(text_matches(got.err, "*has 3 items, and k 100: *give --fewer\n"));
     CHECK_STR(filter_text(c, "k"), before);
 
     struct program *p = program_start("fill", "k", "-p", program_port(s), "--settle", "0",

@@ -49,7 +49,7 @@ TEST(a_wrong_password_is_refused) {
     struct server *s = server_shared();
     make_old(client(s));
     make_user(client(s), LOADER);
-    expect_unfilled(s, EXIT_REFUSED, "AUTH is refused: WRONGPASS*", "--user", "loader",
+    expect_unfilled(s, EXIT_REFUSED, "AUTH is refused: *(WRONGPASS*", "--user", "loader",
                     "--pass", "wrong", "--from", numbers_file(0, 9));
     expect_unfilled(s, EXIT_USAGE, "the user loader has no password*", "--user", "loader",
                     "--from", numbers_file(0, 9));

@@ -429,7 +429,7 @@ TEST(four_rights_are_enough) {
 TEST(a_wrong_password_gets_a_sentence) {
     struct outcome got = list(server_shared(), "--user", "nobody", "--pass", "wrong");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(text_matches(got.err, "bulwark: AUTH is refused: WRONGPASS *disabled\n"));
+    CHECK(text_matches(got.err, "bulwark: AUTH is refused: *(WRONGPASS *disabled)\n"));
 
     struct server *s = server_start();
     expect(client(s), "OK", "CONFIG", "SET", "requirepass", "secret");
@@ -534,7 +534,7 @@ static const char *endless_walk(const char *more, size_t steps) {
     const char *info = "$18\r\nbf_version:1.0.0\r\n\r\n";
     char *all = calloc(1, 1000 + steps * each), *to = all;
     test_defer(free, all);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         to = stpcpy(to, info);
     to = stpcpy(to, "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
     for (size_t i = 0; i < steps; i++)
@@ -624,6 +624,22 @@ static const char *lie(void) {
                                bulk("Rebuild"), rebuild, bulk("Doubt"));
     return text_of("%s%s%s%s%s%s%s*2\r\n%s%s%s%s%s%s", info, info, info, info, info, info,
                    time, bulk("0"), keys, lies, part, part, FIELDS("State", ":1"));
+}
+
+/* Port 0 would be a unix socket, and the name its path. */
+TEST(no_reply_leads_to_a_unix_socket) {
+    struct server *s = server_start(.config = "unixsocket here.sock");
+    const char *path = server_file(s, "here.sock"), *named = bulk(path);
+    const char *master = text_of("*2\r\n%s%s", named, bulk("0"));
+    struct outcome got = program_run(
+        "list", "--sentinel", text_of("127.0.0.1:%s", stand_in(master, strlen(master))));
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "names no port"));
+
+    const char *slots = text_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n%s:0\r\n", named);
+    got = program_run("list", "-c", "-p", stand_in(slots, strlen(slots)));
+    CHECK_INT(got.code, EXIT_SERVER);
+    CHECK(strstr(got.err, "the cluster has no slots"));
 }
 
 TEST(a_server_that_lies_is_not_obeyed) {

@@ -34,7 +34,7 @@ TEST(a_mistake_on_the_command_line_is_a_sentence) {
             "--timeout", "soon");
     MISTAKE("--error wants an error rate between 0 and 1, such as 0.001, not '1'", "fill",
             "f", "--error", "1");
-    MISTAKE("something is missing: bulwark fill FILTER", "fill");
+    MISTAKE("FILTER is missing: bulwark fill FILTER", "fill");
     MISTAKE("'c' is one word too many: bulwark plan CAPACITY [ERROR]", "plan", "1", "0.1",
             "c");
     MISTAKE("items are shown as text or json, not as python", "parts", "3", "x", "--format",
@@ -134,4 +134,21 @@ TEST(a_mistake_asks_no_server) {
     MISTAKE("--timeout wants a value: TIME", "watch", "-p", program_port(s), "--timeout");
     CHECK_INT(program_run("list", "-p", program_port(s), "--help").code, 0);
     CHECK_INT(info_int(c, "stats", "total_connections_received"), before);
+}
+
+TEST(output_that_is_lost_is_a_failure) {
+    static const char *const commands[] = {"--help",      "--version", "plan 1M",
+                                           "plan --help", "parts 4",   "help --man"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        test_case("%s", commands[i]);
+        int status =
+            system(text_of("${PROGRAM:-./bulwark} %s >/dev/full 2>/dev/null", commands[i]));
+        CHECK_INT(WEXITSTATUS(status), 1);
+    }
+}
+
+TEST(an_empty_list_of_sentinels_is_refused) {
+    struct outcome got = program_run("list", "--sentinel", "");
+    CHECK_INT(got.code, 2);
+    CHECK(strstr(got.err, "--sentinel wants HOST:PORT"));
 }

@@ -111,6 +111,12 @@ TEST(a_line_that_is_a_mistake_stops_the_fill) {
          BYTES("\x1b[1m\n"),
          EXIT_ITEMS,
          "row 1: \"\\x1b[1m\" has a control character*"},
+        {"an escape of one byte",
+         {NULL},
+         BYTES("\x9b"
+               "2J\x01\n"),
+         EXIT_ITEMS,
+         "row 1: \"\\x9b2J\\x01\" has a control character*"},
         {"a DEL behind eight bytes",
          {NULL},
          BYTES("12345678\x7f\n"),
@@ -259,7 +265,7 @@ TEST(a_fifo_is_read_until_nobody_writes_any_more) {
     redisContext *c = client(s);
     const char *path = text_of("%s.fifo", bytes_file("", 0));
     CHECK(mkfifo(path, 0600) == 0);
-    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: say --capacity*",
+    expect_unfilled(s, EXIT_USAGE, "* can't be counted beforehand: give --capacity*",
                     "--from", "/dev/null");
     struct program *p = fill_start(s, "--from", path, "--capacity", "1000", "--csv", "1");
     int first = open(path, O_WRONLY | O_CLOEXEC), second = open(path, O_WRONLY | O_CLOEXEC);

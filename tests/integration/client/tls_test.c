@@ -143,10 +143,11 @@ TEST(a_certificate_of_another_host_is_refused) {
  * same node. */
 TEST(each_node_of_a_cluster_has_a_certificate_of_its_own_name) {
     needs(700, "names of nodes");
-    struct guarded g =
-        start_guarded("address", "no",
-                      CLUSTER "\ntls-cluster yes\ncluster-announce-hostname localhost\n"
-                              "cluster-preferred-endpoint-type hostname");
+    const char *config = text_of(CLUSTER "\ncluster-port %d\ntls-cluster yes\n"
+                                         "cluster-announce-hostname localhost\n"
+                                         "cluster-preferred-endpoint-type hostname",
+                                 free_port());
+    struct guarded g = start_guarded("address", "no", config);
     redisContext *c = client(g.s);
     for (int slot = 0; slot < 16384; slot += 4096)
         expectf(c, "OK", "CLUSTER ADDSLOTSRANGE %d %d", slot, slot + 4095);
