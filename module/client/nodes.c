@@ -14,6 +14,9 @@
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
 
+/* What a try has at least: cut short at the end, it would say less than the one before. */
+#define TRY_MS 200
+
 /* How long a node may take to say who has which slots. */
 #define MAP_MS 1000
 
@@ -323,9 +326,10 @@ struct try {
 
 static void try_it(struct nodes *nodes, struct try *t, const struct question *q,
                    struct failure *f) {
+    int64_t least = interrupt_clock() + TRY_MS, until = t->until > least ? t->until : least;
     t->connected =
-        t->node && nodes_connect_within(nodes, t->node, t->until - interrupt_clock(), f);
-    t->r = t->connected ? ask_once(t->node, t->until, t->asking, q, f) : NULL;
+        t->node && nodes_connect_within(nodes, t->node, until - interrupt_clock(), f);
+    t->r = t->connected ? ask_once(t->node, until, t->asking, q, f) : NULL;
     t->where = t->r && t->r->type == REDIS_REPLY_ERROR
                    ? nodes_redirection(t->r, t->node, &t->to)
                    : REDIRECT_NONE;
