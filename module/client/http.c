@@ -27,8 +27,12 @@ struct service {
     int listener;
     http_page *page;
     void *context;
+    int64_t deaf_until; /* nobody is let in before, on interrupt_clock() */
     struct connection connection[HTTP_CONNECTIONS];
 };
+
+/* Without a descriptor for whoever waits outside, poll() would say so again and again. */
+#define DEAF_MS 200
 
 /* ---- a connection's life ---- */
 
@@ -61,9 +65,16 @@ static struct connection *place(struct service *s) {
     return oldest;
 }
 
+static bool again(ssize_t n) {
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
 static void welcome(struct service *s) {
     int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) begin(place(s), fd);
+    if (fd >= 0)
+        begin(place(s), fd);
+    else if (!again(fd))
+        s->deaf_until = interrupt_clock() + DEAF_MS;
 }
 
 /* ---- replies ---- */
@@ -119,10 +130,6 @@ static void answer(struct service *s, struct connection *c) {
 static bool is_complete(const struct connection *c) {
     return memmem(c->request, c->length, "\r\n\r\n", 4) ||
            memmem(c->request, c->length, "\n\n", 2);
-}
-
-static bool again(ssize_t n) {
-    return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 static void read_some(struct service *s, struct connection *c) {
@@ -198,8 +205,9 @@ static void serve_once(struct service *s) {
         const struct connection *c = &s->connection[i];
         ready[i] = (struct pollfd){c->fd, c->stage == WRITING ? POLLOUT : POLLIN, 0};
     }
-    ready[HTTP_CONNECTIONS] = (struct pollfd){s->listener, POLLIN, 0};
-    if (poll(ready, HTTP_CONNECTIONS + 1, next_deadline(s)) < 0) return;
+    bool deaf = interrupt_clock() < s->deaf_until;
+    ready[HTTP_CONNECTIONS] = (struct pollfd){deaf ? -1 : s->listener, POLLIN, 0};
+    if (poll(ready, HTTP_CONNECTIONS + 1, deaf ? DEAF_MS : next_deadline(s)) < 0) return;
     for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
         if (ready[i].revents) attend(s, &s->connection[i]);
     if (ready[HTTP_CONNECTIONS].revents) welcome(s);

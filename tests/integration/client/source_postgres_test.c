@@ -187,6 +187,17 @@ TEST(bytes_of_no_encoding_are_read_if_that_is_said) {
     CHECK(fill_by_copies(s, d) >= 2);
 }
 
+TEST(what_a_view_says_is_shown_as_text) {
+    struct server *s = server_shared();
+    struct database *d = database_shared();
+    database_run(d, "CREATE FUNCTION say() RETURNS int LANGUAGE plpgsql AS"
+                    " $$ BEGIN RAISE WARNING E'loud \\x1b[2J'; RETURN 7; END $$;"
+                    "CREATE VIEW t AS SELECT say() AS id");
+    struct outcome got = fill(s, "--pg", d->conninfo, "--table", "t");
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(got.err, "PostgreSQL says: WARNING: loud ?[2J\n"));
+}
+
 TEST(names_are_taken_as_they_are_written) {
     static const char *const good[][2] = {
         {"users", "id"},        {"public.users", "id"},     {"Users", "Id"},
