@@ -13,8 +13,8 @@
 void interrupt_watch(void);
 bool interrupt_came(void);
 
-/* What was begun is undone from here on: a signal that came, or comes, is no reason to leave
- * that, until a second one ends the program. */
+/* What was begun is undone from here on: a signal that came, or comes, is no reason to
+ * leave that, until a second one ends the program. */
 void interrupt_undo(void);
 
 /* Until when an answer is waited for: a signal leaves it a moment, since without the answer

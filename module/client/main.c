@@ -10,7 +10,7 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; whether it is split by now
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split by now
  *     reply.[ch]       a question and its answer, within a time and a size
  *
  *     source*.[ch]     where items come from: lines, CSV, a database

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reply.h - asks over a connection, and waits for the answer: no longer than until a time,
- * a moment only after a signal, and for no more bytes than any answer has. And what is in one.
+ * a moment only after a signal, and for no more bytes than any answer has. And what is in
+ * one.
  *
  * hiredis' own time-out begins anew with each byte, it doesn't notice Ctrl-C, and it takes
  * whatever comes: a server that sends a byte now and then would be waited for without end,
@@ -24,8 +25,8 @@ bool reply_wait(redisContext *c, short events, int64_t until);
 /* Sends what was appended. False: the connection has failed. */
 bool reply_send(redisContext *c, int64_t until);
 
-/* The same, if it wasn't done, and takes a reply. NULL: the connection has failed, as c->err
- * tells. */
+/* The same, if it wasn't done, and takes a reply. NULL: the connection has failed, as
+ * c->err tells. */
 redisReply *reply_take(redisContext *c, int64_t until);
 
 /* All of it, for one question; lengths may be NULL. */

@@ -3,7 +3,8 @@
  * user, database number. Where there are sentinels, they are asked who the master is.
  *
  * The connection is hiredis' own and doesn't block: reply.h asks over it; redisFree() ends
- * it. Errors that the server replies are the caller's, see nodes.h for what can be tried again. */
+ * it. Errors that the server replies are the caller's, see nodes.h for what can be tried
+ * again. */
 #ifndef CLIENT_SERVER_H
 #define CLIENT_SERVER_H
 
