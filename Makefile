@@ -58,7 +58,7 @@ COMMON := -std=c11 $(OPT) -g $(SANFLAGS) $(WARN) -MMD -MP -ffp-contract=off $(CF
 CORE_FLAGS := $(COMMON) -Wconversion -fPIC -fvisibility=hidden -Imodule/core -include module/core/poison.h
 GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Imodule/redis -isystem $(dir $(REDISMODULE_H))
 
-CLIENT_FLAGS := $(COMMON) -D_GNU_SOURCE -Imodule -Imodule/core \
+CLIENT_FLAGS := $(COMMON) -Wconversion -D_GNU_SOURCE -Imodule -Imodule/core \
     $(patsubst %,-isystem %/include,$(HIREDIS) $(OPENSSL) $(POSTGRES))
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)

@@ -111,14 +111,15 @@ fuzz_driver := fuzz/driver
 targets := codec foreign chain commands client
 
 # The program, all but its main().
-$B/client-fuzz $B/client-libfuzzer: $(filter-out %/main.o,$(program_parts))
+$B/integration/tests/fuzz/client_fuzz.o: TEST_FLAGS += -Imodule
+fuzz_parts_client := $(filter-out %/main.o %/libbloom.a %/libhiredis.a,$(program_parts))
 fuzz_libs_client = -L$(OPENSSL)/lib -lssl -lcrypto $$(cat $B/libpq-$(LIBPQ)) $(RUN_PATH)
 
 .SECONDEXPANSION:
-$(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+$(targets:%=$B/%-fuzz): $B/%-fuzz: $$(call fuzz_obj,$$*) $$(fuzz_parts_$$*) $(call fuzz_obj,driver) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ $(fuzz_libs_$*) -lm -lpthread
 
-$(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
+$(targets:%=$B/%-libfuzzer): $B/%-libfuzzer: $$(call fuzz_obj,$$*) $$(fuzz_parts_$$*) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(subst -no-link,,$(SANFLAGS)) -o $@ $^ $(fuzz_libs_$*) -lm -lpthread
 
 .PHONY: replay fuzz libfuzzer fuzz-commands long

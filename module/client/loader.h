@@ -13,8 +13,8 @@
  * then. If the server says that it has less than it acknowledged, or no rebuild, the part
  * is lost (part.h).
  *
- * Memory is bounded: a batch for each part that is being filled, which are 64 MiB and an
- * item each in all, and --window batches for each node. */
+ * Memory is bounded: --window batches for each node, and one for each part that is being
+ * filled: these are 64 MiB in all. */
 #ifndef CLIENT_LOADER_H
 #define CLIENT_LOADER_H
 

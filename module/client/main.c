@@ -69,7 +69,7 @@ static void hold_standard_files(void) {
 
 static int run_words(int argc, char **argv, struct failure *f) {
     const char *name = argc > 1 ? argv[1] : "--help";
-    if (strcmp(name, "--help") == 0) {
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         help_all(argc > 1 ? stdout : stderr);
         return argc > 1 ? EXIT_DONE : EXIT_USAGE;
     }

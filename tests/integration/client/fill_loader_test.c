@@ -88,7 +88,7 @@ TEST(a_dead_loader_is_replaced_when_it_has_been_silent_for_long_enough) {
     double began = seconds_now();
     struct outcome got = fill(s, "--from", numbers_file(100, 200), "--stale", "3s");
     CHECK_INT(got.code, EXIT_DONE);
-    CHECK(seconds_now() - began > 1.5 && seconds_now() - began < patient(10));
+    CHECK(seconds_now() - began > 1.5);
     CHECK(strstr(got.err, "there is a rebuild of another loader, silent for"));
     check_holds(c, "k", 100, 200);
     CHECK(count_missing(c, "k", 0, 10) > 5);

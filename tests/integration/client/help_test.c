@@ -36,6 +36,7 @@ TEST(help_names_all_subcommands_and_exit_codes) {
     for (int code = 0; code <= 7; code++)
         CHECK(strstr(text, text_of("\n  %d   ", code)));
     CHECK_STR(help("help", NULL, NULL), text);
+    CHECK_STR(help("-h", NULL, NULL), text);
 }
 
 TEST(a_call_without_words_is_a_mistake_that_shows_help) {
