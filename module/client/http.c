@@ -199,18 +199,29 @@ static void drop_late(struct service *s) {
             drop(&s->connection[i]);
 }
 
+/* Those that are open: poll() takes no more than there may be descriptors. */
+static nfds_t gather(struct service *s, struct pollfd *ready, struct connection **whose) {
+    nfds_t n = 0;
+    for (struct connection *c = s->connection; c < s->connection + HTTP_CONNECTIONS; c++) {
+        if (c->fd < 0) continue;
+        whose[n] = c;
+        ready[n++] = (struct pollfd){c->fd, c->stage == WRITING ? POLLOUT : POLLIN, 0};
+    }
+    whose[n] = NULL;
+    ready[n++] = (struct pollfd){s->listener, POLLIN, 0};
+    return interrupt_clock() < s->deaf_until ? n - 1 : n;
+}
+
 static void serve_once(struct service *s) {
     struct pollfd ready[HTTP_CONNECTIONS + 1];
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &s->connection[i];
-        ready[i] = (struct pollfd){c->fd, c->stage == WRITING ? POLLOUT : POLLIN, 0};
+    struct connection *whose[HTTP_CONNECTIONS + 1];
+    nfds_t n = gather(s, ready, whose);
+    int wait = next_deadline(s);
+    if (poll(ready, n, wait < DEAF_MS ? wait : DEAF_MS) < 0) return;
+    for (nfds_t i = 0; i < n; i++) {
+        if (ready[i].revents && whose[i]) attend(s, whose[i]);
+        if (ready[i].revents && !whose[i]) welcome(s);
     }
-    bool deaf = interrupt_clock() < s->deaf_until;
-    ready[HTTP_CONNECTIONS] = (struct pollfd){deaf ? -1 : s->listener, POLLIN, 0};
-    if (poll(ready, HTTP_CONNECTIONS + 1, deaf ? DEAF_MS : next_deadline(s)) < 0) return;
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
-        if (ready[i].revents) attend(s, &s->connection[i]);
-    if (ready[HTTP_CONNECTIONS].revents) welcome(s);
     drop_late(s);
 }
 
