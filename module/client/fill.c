@@ -16,6 +16,9 @@
 #include "run.h"
 #include "split_check.h"
 
+/* All that was begun is undone in this time, or left to the next run. */
+#define UNDO_MS 5000
+
 /* ---- looking ---- */
 
 static bool check_settings(const struct settings *s, struct failure *f) {
@@ -130,7 +133,8 @@ static void undo(struct filling *g, struct failure *f) {
     brief.timeout = brief.timeout < 1000 ? brief.timeout : 1000;
     nodes_hurry(g->nodes, &brief);
     struct failure ignored;
-    filling_abort(g, &ignored);
+    interrupt_undo();
+    filling_abort(g, interrupt_clock() + UNDO_MS, &ignored);
     uint32_t left = filling_count(g, PART_OPEN), done = filling_count(g, PART_DONE);
     size_t at = strlen(f->text);
     if (left > 0)

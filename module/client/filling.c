@@ -134,10 +134,10 @@ static bool commit_all(struct filling *g, struct failure *f) {
 }
 
 /* A node that gave no answer isn't asked again: its parts lie side by side. */
-bool filling_abort(struct filling *g, struct failure *f) {
+bool filling_abort(struct filling *g, int64_t until, struct failure *f) {
     const struct node *silent = NULL;
     bool good = true;
-    for (uint32_t i = 0; i < g->parts.n; i++) {
+    for (uint32_t i = 0; i < g->parts.n && interrupt_clock() < until; i++) {
         struct part *p = &g->parts.part[i];
         const struct node *node = g->nodes->owner[split_slot(p->key, strlen(p->key))];
         if (p->state != PART_OPEN) continue;
@@ -165,7 +165,7 @@ static bool pass(struct filling *g, struct failure *f) {
     if (filling_count(g, PART_OPEN) == 0) return true;
     if (!judge(g, f)) return false;
     if (!misjudged(g)) return commit_all(g, f);
-    return filling_abort(g, f);
+    return filling_abort(g, INT64_MAX, f);
 }
 
 static bool may_pass_again(struct filling *g, struct failure *f) {

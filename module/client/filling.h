@@ -75,8 +75,8 @@ bool filling_start_part(struct filling *g, struct part *p, bool clears_way,
 /* All parts that are not PART_DONE. */
 bool filling_run(struct filling *g, struct failure *f);
 
-/* False: not all that was begun could be undone. */
-bool filling_abort(struct filling *g, struct failure *f);
+/* False: not all that was begun could be undone by then (interrupt_clock()). */
+bool filling_abort(struct filling *g, int64_t until, struct failure *f);
 
 uint32_t filling_count(const struct filling *g, unsigned state);
 

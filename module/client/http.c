@@ -28,8 +28,12 @@ struct service {
     int listener;
     http_page *page;
     void *context;
+    int64_t deaf_until; /* nobody is let in before, on interrupt_clock() */
     struct connection connection[HTTP_CONNECTIONS];
 };
+
+/* Without a descriptor for whoever waits outside, poll() would say so again and again. */
+#define DEAF_MS 200
 
 /* ---- a connection's life ---- */
 
@@ -62,9 +66,16 @@ static struct connection *place(struct service *s) {
     return oldest;
 }
 
+static bool again(ssize_t n) {
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
 static void welcome(struct service *s) {
     int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) begin(place(s), fd);
+    if (fd >= 0)
+        begin(place(s), fd);
+    else if (!again(fd))
+        s->deaf_until = interrupt_clock() + DEAF_MS;
 }
 
 /* ---- replies ---- */
@@ -120,10 +131,6 @@ static void answer(struct service *s, struct connection *c) {
 static bool is_complete(const struct connection *c) {
     return memmem(c->request, c->length, "\r\n\r\n", 4) ||
            memmem(c->request, c->length, "\n\n", 2);
-}
-
-static bool again(ssize_t n) {
-    return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 static void read_some(struct service *s, struct connection *c) {
@@ -193,17 +200,29 @@ static void drop_late(struct service *s) {
             drop(&s->connection[i]);
 }
 
+/* Those that are open: poll() takes no more than there may be descriptors. */
+static nfds_t gather(struct service *s, struct pollfd *ready, struct connection **whose) {
+    nfds_t n = 0;
+    for (struct connection *c = s->connection; c < s->connection + HTTP_CONNECTIONS; c++) {
+        if (c->fd < 0) continue;
+        whose[n] = c;
+        ready[n++] = (struct pollfd){c->fd, c->stage == WRITING ? POLLOUT : POLLIN, 0};
+    }
+    whose[n] = NULL;
+    ready[n++] = (struct pollfd){s->listener, POLLIN, 0};
+    return interrupt_clock() < s->deaf_until ? n - 1 : n;
+}
+
 static void serve_once(struct service *s) {
     struct pollfd ready[HTTP_CONNECTIONS + 1];
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &s->connection[i];
-        ready[i] = (struct pollfd){c->fd, c->stage == WRITING ? POLLOUT : POLLIN, 0};
+    struct connection *whose[HTTP_CONNECTIONS + 1];
+    nfds_t n = gather(s, ready, whose);
+    int wait = next_deadline(s);
+    if (poll(ready, n, wait < DEAF_MS ? wait : DEAF_MS) < 0) return;
+    for (nfds_t i = 0; i < n; i++) {
+        if (ready[i].revents && whose[i]) attend(s, whose[i]);
+        if (ready[i].revents && !whose[i]) welcome(s);
     }
-    ready[HTTP_CONNECTIONS] = (struct pollfd){s->listener, POLLIN, 0};
-    if (poll(ready, HTTP_CONNECTIONS + 1, next_deadline(s)) < 0) return;
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
-        if (ready[i].revents) attend(s, &s->connection[i]);
-    if (ready[HTTP_CONNECTIONS].revents) welcome(s);
     drop_late(s);
 }
 

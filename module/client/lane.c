@@ -2,10 +2,10 @@
 /* lane.c - see lane.h. */
 #include "lane.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "interrupt.h"
+#include "reply.h"
 
 /* Between two tries to connect. */
 #define AGAIN_MS 50
@@ -20,11 +20,8 @@ bool lane_open(struct lane *lane, const struct settings *s, struct failure *f) {
     struct settings brief = *s;
     if (brief.timeout > TRY_MS) brief.timeout = TRY_MS;
     lane->c = server_connect(&brief, &lane->node->at, f);
-    if (!lane->c) return false;
-    int flags = fcntl(lane->c->fd, F_GETFL);
-    fcntl(lane->c->fd, F_SETFL, flags | O_NONBLOCK);
-    lane->c->flags &= ~REDIS_BLOCK;
-    return true;
+    lane->bytes = 0;
+    return lane->c != NULL;
 }
 
 void lane_break(struct lane *lane) {
@@ -74,13 +71,14 @@ bool lane_wants_to_write(const struct lane *lane) {
 }
 
 bool lane_read(struct lane *lane) {
-    return redisBufferRead(lane->c) == REDIS_OK;
+    return reply_read(lane->c, &lane->bytes);
 }
 
 redisReply *lane_reply(struct lane *lane, struct batch **out) {
     for (;;) {
         void *reply = NULL;
         if (redisGetReplyFromReader(lane->c, &reply) != REDIS_OK || !reply) return NULL;
+        lane->bytes = 0;
         if (lane->n ==
             0) { /* a reply to nothing: a server that doesn't speak the protocol */
             freeReplyObject(reply);

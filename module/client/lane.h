@@ -29,6 +29,7 @@ struct lane {
     struct batch **ring; /* what is flying; NULL stands for the reply to an ASKING */
     size_t first, n, room;
     size_t batches;   /* those of the n that are batches */
+    size_t bytes;     /* that have come of the next reply */
     int64_t retry_at; /* ms: no connection is tried before this */
 };
 

@@ -10,8 +10,8 @@
  *
  *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
  *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split already
- *     reply.[ch]       a reply within a time, and what is in one
+ *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split by now
+ *     reply.[ch]       a question and its answer, within a time and a size
  *
  *     filling*.[ch]    a fill, step by step and pass by pass: for fill, and a feed's loader
  *     source*.[ch]     where items come from: lines, CSV, a database

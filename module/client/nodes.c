@@ -14,6 +14,9 @@
 /* Between two tries: short enough that a fail-over isn't felt twice. */
 #define AGAIN_MS 50
 
+/* What a try has at least: cut short at the end, it would say less than the one before. */
+#define TRY_MS 200
+
 /* How long a node may take to say who has which slots. */
 #define MAP_MS 1000
 
@@ -44,7 +47,10 @@ void nodes_lose(struct node *node, struct failure *f) {
     bool silent = nodes_is_silent(node);
     char text[ADDRESS_TEXT];
     server_show(&node->at, text);
-    if (silent)
+    node->answers = false;
+    if (interrupt_came())
+        interrupt_fail(f);
+    else if (silent)
         fail(f, EXIT_SERVER, "the server at %s does not answer", text);
     else
         fail(f, EXIT_SERVER, "the server at %s is gone: %s", text, node->c->errstr);
@@ -52,12 +58,7 @@ void nodes_lose(struct node *node, struct failure *f) {
 }
 
 bool nodes_connect(struct nodes *nodes, struct node *node, struct failure *f) {
-    if (!node->c) node->c = server_connect(nodes->settings, &node->at, f);
-    return node->c != NULL;
-}
-
-static void limit(struct node *node, int64_t ms) {
-    redisSetTimeout(node->c, (struct timeval){ms / 1000, ms % 1000 * 1000});
+    return nodes_connect_within(nodes, node, nodes->settings->timeout, f);
 }
 
 bool nodes_connect_within(struct nodes *nodes, struct node *node, int64_t ms,
@@ -66,8 +67,8 @@ bool nodes_connect_within(struct nodes *nodes, struct node *node, int64_t ms,
     if (node->c) return true;
     if (ms < brief.timeout) brief.timeout = ms > 1 ? ms : 1;
     node->c = server_connect(&brief, &node->at, f);
-    if (node->c) limit(node, nodes->settings->timeout);
-    return node->c != NULL;
+    node->answers = node->c != NULL;
+    return node->answers;
 }
 
 /* A node that should be called by a name and has none is "?"; its address may be in the
@@ -144,20 +145,31 @@ static bool take_map(struct nodes *nodes, const redisReply *r, const struct node
 }
 
 /* A node that hangs must not keep the others from being asked. */
-static bool ask_map(struct nodes *nodes, struct node *node, struct failure *f) {
+static bool ask_map(struct nodes *nodes, struct node *node, int64_t until,
+                    struct failure *f) {
     const char *words[] = {"CLUSTER", "SLOTS"};
-    int64_t usual = nodes->settings->timeout, ms = usual < MAP_MS ? usual : MAP_MS;
+    int64_t left = until - interrupt_clock(), ms = left < MAP_MS ? left : MAP_MS;
+    int64_t limit = interrupt_clock() + ms;
     if (!nodes_connect_within(nodes, node, ms, f)) return false;
-    limit(node, ms);
-    redisReply *r = nodes_ask_node(node, f, 2, words);
-    if (r) limit(node, usual);
+    redisReply *r = nodes_ask_node(node, limit, f, 2, words);
     bool good = r && take_map(nodes, r, node, f);
     freeReplyObject(r);
     return good;
 }
 
-/* Any node that is known will do; but not always the same, which may be one that hangs, or
- * is cut off and doesn't know what has changed. */
+/* Any node that is known will do; but not always the same, which may be one that is cut off
+ * and doesn't know what has changed. Those that did not answer come last: each may cost a
+ * second. */
+static bool ask_any(struct nodes *nodes, bool answers, int64_t until, struct failure *f) {
+    for (size_t i = 0, n = nodes->n; i < n; i++) {
+        struct node *node = nodes->node[nodes->turn++ % n];
+        if (interrupt_came()) return interrupt_fail(f);
+        if (interrupt_clock() >= until) return false;
+        if (node->answers == answers && ask_map(nodes, node, until, f)) return true;
+    }
+    return false;
+}
+
 static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
     struct address at;
     if (nodes->n == 0) {
@@ -165,9 +177,8 @@ static bool refresh_cluster(struct nodes *nodes, struct failure *f) {
         nodes_at(nodes, &at);
     }
     int64_t until = interrupt_clock() + nodes->settings->timeout;
-    for (size_t i = 0, n = nodes->n; i < n && interrupt_clock() < until; i++)
-        if (ask_map(nodes, nodes->node[nodes->turn++ % n], f)) return true;
-    return false;
+    fail(f, EXIT_SERVER, "no node of the cluster says who has which slots");
+    return ask_any(nodes, true, until, f) || ask_any(nodes, false, until, f);
 }
 
 /* Only one node, which may have moved: with sentinels. */
@@ -189,8 +200,6 @@ bool nodes_refresh(struct nodes *nodes, struct failure *f) {
 
 void nodes_hurry(struct nodes *nodes, const struct settings *s) {
     nodes->settings = s;
-    for (size_t i = 0; i < nodes->n; i++)
-        if (nodes->node[i]->c) limit(nodes->node[i], s->timeout);
 }
 
 struct nodes *nodes_new(const struct settings *s) {
@@ -245,28 +254,28 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
     return REDIRECT_NONE;
 }
 
-redisReply *nodes_ask_node(struct node *node, struct failure *f, size_t n,
-                           const char *const *words) {
-    redisReply *r = redisCommandArgv(node->c, (int)n, (const char **)words, NULL);
-    if (r) return r;
-    nodes_lose(node, f);
-    return NULL;
+static redisReply *ask(struct node *node, int64_t until, struct failure *f, size_t n,
+                       const char *const *words, const size_t *lengths) {
+    redisReply *r = reply_ask(node->c, until, n, words, lengths);
+    if (!r) nodes_lose(node, f);
+    return r;
 }
 
-/* One try at one node. */
-static redisReply *ask_once(struct nodes *nodes, struct node *node, bool asking,
+redisReply *nodes_ask_node(struct node *node, int64_t until, struct failure *f, size_t n,
+                           const char *const *words) {
+    return ask(node, until, f, n, words, NULL);
+}
+
+/* One try at one node, which is connected. */
+static redisReply *ask_once(struct node *node, int64_t until, bool asking,
                             const struct question *q, struct failure *f) {
-    if (!nodes_connect(nodes, node, f)) return NULL;
     if (asking) {
         static const char *const words[] = {"ASKING"};
-        redisReply *r = nodes_ask_node(node, f, 1, words);
+        redisReply *r = nodes_ask_node(node, until, f, 1, words);
         if (!r || r->type == REDIS_REPLY_ERROR) return r;
         freeReplyObject(r);
     }
-    redisReply *r = redisCommandArgv(node->c, (int)q->n, q->words, q->lengths);
-    if (r) return r;
-    nodes_lose(node, f);
-    return NULL;
+    return ask(node, until, f, q->n, q->words, q->lengths);
 }
 
 static unsigned slot_of(const struct question *q) {
@@ -307,6 +316,7 @@ static bool note_later(const struct node *node, const struct question *q, const 
 
 /* One try, and what to do next. */
 struct try {
+    int64_t until;
     struct node *node; /* NULL: nobody has the slot */
     bool asking, connected;
     redisReply *r;
@@ -316,8 +326,10 @@ struct try {
 
 static void try_it(struct nodes *nodes, struct try *t, const struct question *q,
                    struct failure *f) {
-    t->connected = t->node && nodes_connect(nodes, t->node, f);
-    t->r = t->connected ? ask_once(nodes, t->node, t->asking, q, f) : NULL;
+    int64_t least = interrupt_clock() + TRY_MS, until = t->until > least ? t->until : least;
+    t->connected =
+        t->node && nodes_connect_within(nodes, t->node, until - interrupt_clock(), f);
+    t->r = t->connected ? ask_once(t->node, until, t->asking, q, f) : NULL;
     t->where = t->r && t->r->type == REDIS_REPLY_ERROR
                    ? nodes_redirection(t->r, t->node, &t->to)
                    : REDIRECT_NONE;
@@ -340,10 +352,14 @@ static bool go_on(struct nodes *nodes, struct try *t, const struct question *q,
 }
 
 redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f) {
-    int64_t until = interrupt_clock() + nodes->settings->timeout;
-    struct try t = {.node = node_of(nodes, q)};
+    struct try t = {.until = interrupt_clock() + nodes->settings->timeout,
+                    .node = node_of(nodes, q)};
     fail(f, EXIT_SERVER, "nobody serves the slot of %s: is the cluster complete?",
          q->key ? q->key : "the filter");
+    if (interrupt_came()) {
+        interrupt_fail(f);
+        return NULL;
+    }
     for (unsigned tries = 1;; tries++) {
         try_it(nodes, &t, q, f);
         if (t.r && t.where == REDIRECT_NONE) return t.r;
@@ -354,6 +370,7 @@ redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct fail
             nodes_fail_redirected(t.node, f);
             return NULL;
         }
-        if (interrupt_clock() >= until || !go_on(nodes, &t, q, tries, f)) return NULL;
+        if (interrupt_came()) interrupt_fail(f);
+        if (interrupt_clock() >= t.until || !go_on(nodes, &t, q, tries, f)) return NULL;
     }
 }

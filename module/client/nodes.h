@@ -18,6 +18,7 @@
 struct node {
     struct address at;
     redisContext *c;
+    bool answers; /* it did when it was asked last */
 };
 
 struct nodes {
@@ -86,8 +87,9 @@ struct question {
  * nobody answers, or not yet, or a cluster that is taken for none. */
 redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f);
 
-/* The same on one node that must be connected, without a second try. */
-redisReply *nodes_ask_node(struct node *node, struct failure *f, size_t n,
+/* The same on one node that must be connected, without a second try; no longer than until
+ * that time, on interrupt_clock(). */
+redisReply *nodes_ask_node(struct node *node, int64_t until, struct failure *f, size_t n,
                            const char *const *words);
 
 #endif

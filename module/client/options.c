@@ -37,16 +37,17 @@ static const struct option *find(const struct subcommand *command, const char *w
     return NULL;
 }
 
-/* The option is another subcommand's, or nobody's. */
+/* The option is another subcommand's, or nobody's. What follows a letter may be a password:
+ * -asecret. */
 static bool fail_unknown(const struct subcommand *command, const char *word,
                          struct failure *f) {
     struct guess guess = {.word = word + strspn(word, "-")};
     char question[SPELLING_TEXT];
     for (const struct option *o = options; o->name; o++)
         if (o->taken_by & command->bit) spelling_offer(&guess, o->name);
-    return fail(f, EXIT_USAGE, "%s takes no option %s%s: see bulwark %s --help",
-                command->name, word, spelling_question(&guess, "--", question),
-                command->name);
+    return fail(f, EXIT_USAGE, "%s takes no option %.*s%s: see bulwark %s --help",
+                command->name, word[1] == '-' ? (int)strlen(word) : 2, word,
+                spelling_question(&guess, "--", question), command->name);
 }
 
 static void append(struct texts *texts, const char *text) {

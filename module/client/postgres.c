@@ -189,10 +189,8 @@ static enum source_answer give(struct postgres *p, char *row, size_t length,
 }
 
 /* There are no more rows, or no more connection. */
-static enum source_answer go_on(struct postgres *p, bool ended, struct failure *f) {
-    bool more = false;
-    bool well =
-        ended ? finish(p, &more, f) : postgres_fail(p, PQgetResult(p->connection), f);
+static enum source_answer go_on(struct postgres *p, bool well, bool more,
+                                struct failure *f) {
     if (!well && p->by_key && postgres_again(p, f)) well = more = start(p, f);
     if (!well) return SOURCE_FAILED;
     return more ? SOURCE_EMPTY : SOURCE_END;
@@ -204,14 +202,22 @@ static enum source_answer next(struct source *s, struct source_item *out,
     char *row;
     int length = PQgetCopyData(p->connection, &row, 1);
     if (length > 0) return give(p, row, (size_t)length, out, f);
-    if (length == 0 && PQstatus(p->connection) != CONNECTION_BAD) return SOURCE_EMPTY;
-    return go_on(p, length == -1, f);
+    bool well = false, more = false;
+    if (length == -1)
+        well = finish(p, &more, f);
+    else if (length < 0 || PQstatus(p->connection) == CONNECTION_BAD)
+        postgres_fail(p, PQgetResult(p->connection), f);
+    else if (postgres_is_there(p, f))
+        return SOURCE_EMPTY;
+    return go_on(p, well, more, f);
 }
 
 /* A connection that is lost here is noticed by next(), after the last row that came. */
 static bool receive(struct source *s, struct failure *f) {
+    struct postgres *p = (struct postgres *)s;
     (void)f;
-    PQconsumeInput(((struct postgres *)s)->connection);
+    PQconsumeInput(p->connection);
+    p->heard = interrupt_clock();
     return true;
 }
 

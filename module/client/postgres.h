@@ -36,6 +36,7 @@ struct postgres {
     PGconn *connection;
     bool lost; /* the last failure was that the connection, or the server, went away */
     int64_t give_up; /* clock: when to stop looking for it; 0: it is there */
+    int64_t heard;   /* clock: when something came, or it was seen to be alive */
 
     char *from;     /* the quoted table, or (the query) */
     char *column;   /* quoted; NULL for a query. With an item: the key's, in their order */
@@ -91,8 +92,12 @@ char *postgres_value(struct postgres *p, const char *sql, struct failure *f);
 bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f);
 bool postgres_end_reading(struct postgres *p, struct failure *f);
 
-/* Until there is an answer, or a signal. */
+/* Until there is an answer, a signal, or no server any more. */
 bool postgres_wait(struct postgres *p, struct failure *f);
+
+/* A COPY or a count may rightly be silent for long. False: for --timeout nothing has come,
+ * and the server answers nobody else either. */
+bool postgres_is_there(struct postgres *p, struct failure *f);
 
 /* Fills the failure with what PostgreSQL said; NULL: about the connection. Frees it. */
 bool postgres_fail(struct postgres *p, PGresult *said, struct failure *f);

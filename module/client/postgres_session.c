@@ -11,11 +11,15 @@
 #include "interrupt.h"
 #include "postgres.h"
 #include "progress.h"
+#include "text.h"
+
+/* How long it may be silent before it is asked whether it is there. */
+#define LEAST_MS 1000
 
 /* ---- failures ---- */
 
 /* PostgreSQL's words on one line: a space for each run of spaces, tabs and newlines. */
-static const char *one_line(const char *words, char *out, size_t room) {
+static char *one_line(const char *words, char *out, size_t room) {
     size_t n = 0;
     while (*words && n + 2 < room) {
         size_t space = strspn(words, " \t\n");
@@ -74,6 +78,30 @@ static PGconn *connect_once(const char *conninfo) {
     return PQconnectdbParams(names, values, 1);
 }
 
+/* Whoever may not come in is answered, too. */
+static bool answers_somebody(const struct postgres *p) {
+    const char *const names[] = {"dbname", "connect_timeout", NULL};
+    const char *const values[] = {p->settings->pg, "2", NULL};
+    PGPing said = PQpingParams(names, values, 1);
+    return said == PQPING_OK || said == PQPING_REJECT;
+}
+
+bool postgres_is_there(struct postgres *p, struct failure *f) {
+    int64_t patience = p->settings->timeout > LEAST_MS ? p->settings->timeout : LEAST_MS;
+    if (interrupt_clock() - p->heard < patience) return true;
+    p->lost = !answers_somebody(p);
+    p->heard = interrupt_clock();
+    return !p->lost || fail(f, EXIT_SOURCE, "PostgreSQL does not answer");
+}
+
+/* A view may say something, too. */
+static void show_notice(void *ignored, const char *words) {
+    char text[512];
+    (void)ignored;
+    text_tame(one_line(words, text, sizeof(text)), false);
+    fprintf(stderr, "PostgreSQL says: %s\n", text);
+}
+
 /* In these a backslash may be half of a character. */
 static bool has_safe_encoding(PGconn *connection) {
     static const char *const unsafe[] = {"BIG5",           "GB18030", "GBK", "JOHAB",
@@ -125,9 +153,10 @@ static bool is_understood(const char *conninfo, struct failure *f) {
                       "for an @ in a name or a password");
 }
 
+/* PQcancel() waits for a server that hangs, without end. */
 void postgres_hang_up(struct postgres *p) {
     char words[256];
-    if (PQtransactionStatus(p->connection) == PQTRANS_ACTIVE) {
+    if (PQtransactionStatus(p->connection) == PQTRANS_ACTIVE && answers_somebody(p)) {
         PGcancel *handle = PQgetCancel(p->connection);
         if (handle) PQcancel(handle, words, sizeof(words));
         PQfreeCancel(handle);
@@ -142,6 +171,7 @@ bool postgres_connect(struct postgres *p, struct failure *f) {
     if (!is_understood(p->settings->pg, f)) return false;
     p->connection = connect_once(p->settings->pg);
     if (PQstatus(p->connection) != CONNECTION_OK) return fail_connection(p, f);
+    PQsetNoticeProcessor(p->connection, show_notice, NULL);
     p->lost = false;
     return fits(p, f);
 }
@@ -165,14 +195,16 @@ bool postgres_again(struct postgres *p, struct failure *f) {
 /* ---- questions ---- */
 
 bool postgres_wait(struct postgres *p, struct failure *f) {
+    p->heard = interrupt_clock();
     while (PQisBusy(p->connection)) {
         struct pollfd wait = {.fd = PQsocket(p->connection), .events = POLLIN};
-        poll(&wait, 1, 100);
+        if (poll(&wait, 1, 100) > 0) p->heard = interrupt_clock();
         if (interrupt_came()) {
             p->lost = false;
             return interrupt_fail(f);
         }
         if (!PQconsumeInput(p->connection)) return fail_connection(p, f);
+        if (!postgres_is_there(p, f)) return false;
     }
     return true;
 }

@@ -7,13 +7,24 @@
 
 /* The types whose values, written as text and read again, are the same, and which are the
  * same if they are equal: int8, int2, int4, text, varchar, uuid; with a unique index also
- * bpchar and numeric. An index in the order that ORDER BY wants, of this column alone. The
+ * bpchar and numeric.
+ *
+ * The order of texts may change with a system's upgrade. Until somebody says REINDEX, an
+ * index is in the old one, and chunks by key would pass over rows that an application still
+ * finds. Only the order of bytes never changes: so a text's collation has to be "C" or
+ * "POSIX" (950, 951), or the database's (100) which is the same.
+ *
+ * An index in the order that ORDER BY wants, of this column alone. The
  * children of a table by inheritance have indexes of their own, and partitions the same. */
 static const char facts[] =
     "SELECT c.oid, a.attnum, coalesce(a.attnotnull, false), coalesce("
     " c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
     " AND coalesce(nullif(t.typbasetype, 0), t.oid)"
     "  IN (20, 21, 23, 25, 1042, 1043, 1700, 2950)"
+    " AND (a.attcollation IN (0, 950, 951) OR a.attcollation = 100 AND (SELECT"
+    "  coalesce(pg_catalog.to_jsonb(d)->>'datlocprovider', 'c') = 'c'"
+    "  AND d.datcollate IN ('C', 'POSIX')"
+    "  FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()))"
     " AND EXISTS (SELECT FROM pg_catalog.pg_index i"
     "  JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid"
     "  JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'"

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "postgres.h"
+#include "text.h"
 
 static const char take_id[] =
     "SELECT CASE WHEN pg_catalog.pg_is_in_recovery()"
@@ -75,6 +76,7 @@ static void describe(PGresult *row, char *out, size_t room) {
                  "state "
                  "%s",
                  at[DATABASE], at[SINCE], at[PID], at[PROGRAM], at[STATE]);
+    text_tame(out, false); /* whoever is at work chooses some of the words */
 }
 
 bool postgres_settled(struct source *s, char *waits, size_t room, struct failure *f) {

@@ -137,6 +137,13 @@ static void write_start(struct start *start, const struct part *p,
     add(start, "REPLACE", start->replace);
 }
 
+/* Of times that a server tells, in seconds; more is a lie. */
+#define SECONDS_MAX 1000000000
+
+static long long seconds(long long told) {
+    return told < 0 ? 0 : told > SECONDS_MAX ? SECONDS_MAX : told;
+}
+
 static const char under_way[] = "ERR rebuild under way, begun ";
 
 /* How long nothing has come, in seconds, as the refusal tells; -1 if it is another. */
@@ -145,7 +152,7 @@ static long long idle_of(const char *error) {
     if (!reply_begins(error, under_way)) return -1;
     int n = sscanf(error + strlen(under_way),
                    "%lld seconds ago, last LOAD %lld seconds ago", &begun, &load);
-    return n == 2 ? load : n == 1 ? begun : 0;
+    return n == 2 ? seconds(load) : n == 1 ? seconds(begun) : 0;
 }
 
 static void say_that_it_waits(const struct part *p, long long idle, int64_t stale) {
@@ -164,7 +171,7 @@ static bool is_orphan(const char *error, int64_t sent) {
     int end = 0;
     if (!reply_begins(error, under_way)) return false;
     sscanf(error + strlen(under_way), "%lld seconds ago, no LOAD yet%n", &begun, &end);
-    return end > 0 && begun <= (interrupt_clock() - sent) / 1000 + 1;
+    return end > 0 && seconds(begun) <= (interrupt_clock() - sent) / 1000 + 1;
 }
 
 /* How long the other rebuild had been silent when it was first met, and when that was. */
@@ -205,7 +212,10 @@ static bool clear_way(struct nodes *nodes, struct part *p, struct failure *f) {
 }
 
 static bool take_token(struct part *p, const redisReply *r) {
-    if (r->type != REDIS_REPLY_STRING || r->len != PART_TOKEN_DIGITS) return false;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    if (r->type != REDIS_REPLY_STRING || r->len != PART_TOKEN_DIGITS ||
+        strspn(r->str, digits) != PART_TOKEN_DIGITS)
+        return false;
     memcpy(p->token, r->str, PART_TOKEN_DIGITS + 1);
     p->state = PART_OPEN;
     p->items = 0;
@@ -216,6 +226,7 @@ static bool take_token(struct part *p, const redisReply *r) {
 /* START, sent until it is answered with a token. */
 struct attempt {
     const struct settings *settings;
+    int64_t began;
     int64_t stale, replace; /* ms; of the next START */
     int64_t lost_at;        /* ms: when one was sent whose answer got lost; 0: none was */
     struct other other;
@@ -233,11 +244,19 @@ static bool outlive_loss(struct attempt *a, int64_t sent, struct failure *f) {
            interrupt_sleep(1000, f);
 }
 
+/* By now another's rebuild was stale, and REPLACE has had the time to end it. */
+static bool is_late(const struct attempt *a) {
+    return interrupt_clock() - a->began - a->settings->timeout > a->stale;
+}
+
 /* An orphan needn't become stale. */
 static bool outlive_refusal(struct attempt *a, const struct part *p, const redisReply *r,
                             struct failure *f) {
     if (r->type != REDIS_REPLY_ERROR)
         return fail(f, EXIT_REFUSED, "START of %s: no token came", p->key);
+    if (reply_begins(r->str, under_way) && is_late(a))
+        return fail(f, EXIT_BUSY, "the rebuild of %s that is under way doesn't end (%s)",
+                    p->key, r->str);
     bool orphan = a->lost_at && is_orphan(r->str, a->lost_at);
     a->replace = orphan ? REPLACE_LEAST_MS : a->stale;
     return orphan ? interrupt_sleep(a->replace, f)
@@ -246,7 +265,8 @@ static bool outlive_refusal(struct attempt *a, const struct part *p, const redis
 
 bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_plan *plan,
                    struct failure *f) {
-    struct attempt a = {.settings = plan->settings, .other.idle = -1};
+    struct attempt a = {
+        .settings = plan->settings, .began = interrupt_clock(), .other.idle = -1};
     a.replace = a.stale = stale_after(plan->settings);
     if (plan->clears_way && !clear_way(nodes, p, f)) return false;
     for (bool again = true; again;) {

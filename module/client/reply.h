@@ -1,22 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reply.h - the next reply of a connection, within a time; what is in one.
+/* reply.h - asks over a connection, and waits for the answer: no longer than until a time,
+ * a moment only after a signal, and for no more bytes than any answer has. And what is in
+ * one.
  *
- * hiredis' own time-out begins anew with each byte, and it doesn't notice Ctrl-C: a server
- * that sends a byte now and then would be waited for without end. */
+ * hiredis' own time-out begins anew with each byte, it doesn't notice Ctrl-C, and it takes
+ * whatever comes: a server that sends a byte now and then would be waited for without end,
+ * and one that sends on and on would take all memory. So connections don't block, and
+ * whoever waits for one waits here, or in lane.c. Times are on interrupt_clock(). */
 #ifndef CLIENT_REPLY_H
 #define CLIENT_REPLY_H
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Sends what was appended. False: the connection has failed, or the time has come. */
+/* A new connection doesn't block from here on. */
+void reply_prepare(redisContext *c);
+
+/* Waits until there is something of poll()'s `events`. False: the time, or a signal, has
+ * come; the connection has then failed as after a time-out. */
+bool reply_wait(redisContext *c, short events, int64_t until);
+
+/* Sends what was appended. False: the connection has failed. */
 bool reply_send(redisContext *c, int64_t until);
 
 /* The same, if it wasn't done, and takes a reply. NULL: the connection has failed, as
- * c->err tells; if the time, on interrupt_clock(), or a signal has come, as after a
- * time-out. */
+ * c->err tells. */
 redisReply *reply_take(redisContext *c, int64_t until);
+
+/* All of it, for one question; lengths may be NULL. */
+redisReply *reply_ask(redisContext *c, int64_t until, size_t n, const char *const *words,
+                      const size_t *lengths);
+
+/* Reads what is there, of a reply of which so many bytes have come before. False: the
+ * connection has failed, or it is too long. */
+bool reply_read(redisContext *c, size_t *bytes);
 
 /* What stands beside that name in a reply of name, value, name, value: an array of RESP2, a
  * map of RESP3. NULL: nothing does. */

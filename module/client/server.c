@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "interrupt.h"
+#include "reply.h"
 #include "server_auth.h"
 #include "server_tls.h"
 
@@ -14,9 +16,8 @@
  * one that hangs must not keep others from being asked. */
 #define CONNECT_MS 5000
 
-/* Of an array in a reply: more than any command of ours is answered with. Memory for all is
- * taken when the first comes. */
-#define ELEMENTS_MAX (1 << 20)
+/* Shaking hands for TLS is the only thing that is waited for when a connection is begun. */
+#define BEGIN_TLS_MS 1000
 
 /* The same for a sentinel, which has nothing else to do. */
 #define SENTINEL_MS 1000
@@ -35,34 +36,57 @@ static struct timeval timeval_of(int64_t ms) {
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 }
 
+/* What servers say to AUTH. Of other words only the first is told: behind it they may quote
+ * what they were sent, and that is the password. */
+static bool fail_to_log_in(const char *error, struct failure *f) {
+    static const char *const known[] = {
+        "WRONGPASS invalid username-password pair or user is disabled",
+        "ERR AUTH <password> called without any password configured for the default user",
+        "ERR max number of clients reached",
+        "ERR unknown command",
+        "ERR",
+        "LOADING",
+        "NOAUTH",
+        "NOPERM",
+        "WRONGPASS",
+        "DENIED"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strncmp(error, known[i], strlen(known[i])) == 0)
+            return fail(f, EXIT_REFUSED,
+                        "AUTH is refused: look at --user and the password (%s)", known[i]);
+    return fail(f, EXIT_REFUSED, "AUTH is refused");
+}
+
 bool server_admits(const char *error, struct failure *f) {
     if (strncmp(error, "NOAUTH", 6) == 0)
         return fail(f, EXIT_REFUSED,
                     "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
-    if (strncmp(error, "WRONGPASS", 9) == 0)
-        return fail(f, EXIT_REFUSED,
-                    "AUTH is refused: look at --user and the password (%s)", error);
+    if (strncmp(error, "WRONGPASS", 9) == 0) return fail_to_log_in(error, f);
     return true;
 }
 
-/* Sends it and wants OK. */
-static bool want_ok(redisContext *c, struct failure *f, int n, const char **words) {
-    redisReply *reply = redisCommandArgv(c, n, words, NULL);
-    if (!reply)
+/* Sends it and wants no error. */
+static bool tell(redisContext *c, int64_t until, struct failure *f, size_t n,
+                 const char *const *words) {
+    redisReply *r = reply_ask(c, until, n, words, NULL);
+    if (!r)
         return fail(f, EXIT_SERVER,
-                    "the server hung up before it answered %s (%s): is "
-                    "something between it and us?",
+                    "the server hung up before it answered %s (%s): is something between "
+                    "it and us?",
                     words[0], c->errstr);
-    bool refused = reply->type == REDIS_REPLY_ERROR;
-    if (refused) fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], reply->str);
-    freeReplyObject(reply);
+    bool refused = r->type == REDIS_REPLY_ERROR;
+    if (refused && strcmp(words[0], "AUTH") == 0)
+        fail_to_log_in(r->str, f);
+    else if (refused)
+        fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], r->str);
+    freeReplyObject(r);
     return !refused;
 }
 
 /* How to log in: AUTH, and SELECT. */
 struct logins {
     struct {
-        int n;
+        unsigned n;
         const char *words[3];
     } command[2];
     unsigned n;
@@ -85,12 +109,12 @@ static void find_logins(struct logins *l) {
     if (login->database) add_login(l, "SELECT", l->number, NULL);
 }
 
-static bool log_in(redisContext *c, struct failure *f) {
+static bool log_in(redisContext *c, int64_t until, struct failure *f) {
     struct logins l;
     bool good = true;
     find_logins(&l);
     for (unsigned i = 0; good && i < l.n; i++)
-        good = want_ok(c, f, l.command[i].n, l.command[i].words);
+        good = tell(c, until, f, l.command[i].n, l.command[i].words);
     return good;
 }
 
@@ -103,21 +127,24 @@ static redisContext *open_with(redisOptions o, const struct address *at,
         REDIS_OPTIONS_SET_UNIX(&o, at->host);
     redisContext *c = redisConnectWithOptions(&o);
     if (c && !c->err) {
-        c->reader->maxelements = ELEMENTS_MAX;
+        reply_prepare(c);
         return c;
     }
     char text[ADDRESS_TEXT];
-    fail(f, EXIT_SERVER, "can't reach the server at %s: %s", server_show(at, text),
-         c ? c->errstr : "no memory");
+    if (!interrupt_came())
+        fail(f, EXIT_SERVER, "can't reach the server at %s: %s", server_show(at, text),
+             c ? c->errstr : "no memory");
+    else
+        interrupt_fail(f);
     redisFree(c);
     return NULL;
 }
 
-static redisContext *open_plain(const struct settings *s, const struct address *at,
-                                int64_t ms, struct failure *f) {
-    struct timeval wait = timeval_of(s->timeout < ms ? s->timeout : ms);
-    return open_with((redisOptions){.connect_timeout = &wait, .command_timeout = &wait}, at,
-                     f);
+static redisContext *open_plain(const struct address *at, int64_t until,
+                                struct failure *f) {
+    int64_t ms = until - interrupt_clock();
+    struct timeval wait = timeval_of(ms > 1 ? ms : 1);
+    return open_with((redisOptions){.connect_timeout = &wait}, at, f);
 }
 
 redisContext *server_begin(const struct settings *s, const struct address *at,
@@ -125,54 +152,61 @@ redisContext *server_begin(const struct settings *s, const struct address *at,
     struct logins l;
     redisContext *c = open_with((redisOptions){.options = REDIS_OPT_NONBLOCK}, at, f);
     *replies = 0;
-    if (!c || (server_login()->tls && !server_tls_begin(s, at, c, f))) {
+    if (!c || (server_login()->tls &&
+               !server_tls_begin(s, at, c, interrupt_clock() + BEGIN_TLS_MS, f))) {
         redisFree(c);
         return NULL;
     }
     if (at->port) redisEnableKeepAlive(c);
     find_logins(&l);
     for (; *replies < l.n; (*replies)++)
-        redisAppendCommandArgv(c, l.command[*replies].n, l.command[*replies].words, NULL);
+        redisAppendCommandArgv(c, (int)l.command[*replies].n, l.command[*replies].words,
+                               NULL);
     return c;
 }
 
 redisContext *server_connect(const struct settings *s, const struct address *at,
                              struct failure *f) {
-    redisContext *c = open_plain(s, at, CONNECT_MS, f);
-    bool safe = c && (!server_login()->tls || server_tls_begin(s, at, c, f));
-    if (safe && log_in(c, f)) {
-        redisSetTimeout(c, timeval_of(s->timeout));
+    int64_t until = interrupt_clock() + (s->timeout < CONNECT_MS ? s->timeout : CONNECT_MS);
+    redisContext *c = open_plain(at, until, f);
+    bool safe = c && (!server_login()->tls || server_tls_begin(s, at, c, until, f));
+    if (safe && log_in(c, until, f)) {
         if (at->port) redisEnableKeepAlive(c);
         return c;
     }
+    if (c && interrupt_came()) interrupt_fail(f);
     redisFree(c);
     return NULL;
 }
 
-static redisReply *ask_for_master(redisContext *c, const struct settings *s) {
-    return redisCommand(c, "SENTINEL get-master-addr-by-name %s", s->master);
+static redisReply *ask_for_master(redisContext *c, const struct settings *s,
+                                  int64_t until) {
+    const char *const words[] = {"SENTINEL", "get-master-addr-by-name", s->master};
+    return reply_ask(c, until, 3, words, NULL);
 }
 
 /* One that wants a password gets the server's: there is no option for another. */
 static redisReply *ask_again_with_password(redisContext *c, const struct settings *s,
-                                           redisReply *r) {
+                                           int64_t until, redisReply *r) {
     const struct login *login = server_login();
     if (!r || r->type != REDIS_REPLY_ERROR || strncmp(r->str, "NOAUTH", 6) != 0) return r;
     struct failure ignored;
-    const char *words[] = {"AUTH", login->pass};
-    if (!login->pass || !want_ok(c, &ignored, 2, words)) return r;
+    const char *const words[] = {"AUTH", login->pass};
+    if (!login->pass || !tell(c, until, &ignored, 2, words)) return r;
     freeReplyObject(r);
-    return ask_for_master(c, s);
+    return ask_for_master(c, s, until);
 }
 
 /* What one sentinel says. */
 static bool ask_sentinel(const struct settings *s, const struct address *sentinel,
                          struct address *out, struct failure *f) {
-    redisContext *c = open_plain(s, sentinel, SENTINEL_MS, f);
+    int64_t ms = s->timeout < SENTINEL_MS ? s->timeout : SENTINEL_MS;
+    int64_t until = interrupt_clock() + ms;
+    redisContext *c = open_plain(sentinel, until, f);
     if (!c) return false;
     char text[ADDRESS_TEXT];
     server_show(sentinel, text);
-    redisReply *r = ask_again_with_password(c, s, ask_for_master(c, s));
+    redisReply *r = ask_again_with_password(c, s, until, ask_for_master(c, s, until));
     bool known = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 &&
                  r->element[0]->str && r->element[1]->str;
     if (known) {
@@ -206,6 +240,7 @@ bool server_find(const struct settings *s, struct address *out, struct failure *
             return fail(f, EXIT_USAGE, "--sentinel wants HOST:PORT,HOST:PORT, not '%s'",
                         s->sentinel);
         if (ask_sentinel(s, &sentinel, out, f)) return true;
+        if (interrupt_came()) return interrupt_fail(f);
         at += length;
         at += *at == ',';
     }

@@ -2,8 +2,9 @@
 /* server.h - a connection to one server, as the settings say: TCP or unix socket, TLS, ACL
  * user, database number. Where there are sentinels, they are asked who the master is.
  *
- * The connection is hiredis' own and blocks; redisFree() ends it. Errors that the server
- * replies are the caller's, see nodes.h for what can be tried again. */
+ * The connection is hiredis' own and doesn't block: reply.h asks over it; redisFree() ends
+ * it. Errors that the server replies are the caller's, see nodes.h for what can be tried
+ * again. */
 #ifndef CLIENT_SERVER_H
 #define CLIENT_SERVER_H
 

@@ -9,6 +9,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Of a password in a file: more is a file of another sort. */
+#define PASS_MAX 4096
+
 static struct login login;
 
 const struct login *server_login(void) {
@@ -122,12 +125,13 @@ bool server_take_uri(const char *uri, struct login *out) {
 static bool read_pass_file(const char *path, struct failure *f) {
     FILE *file = fopen(path, "re");
     if (!file) return fail(f, EXIT_USAGE, "can't read the password from %s: %m", path);
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length = getline(&line, &room, file);
+    char *line = fail_alloc(PASS_MAX + 2);
+    size_t length = fread(line, 1, PASS_MAX + 1, file), end = strcspn(line, "\r\n");
     fclose(file);
-    if (length <= 0) return fail(f, EXIT_USAGE, "there is no password in %s", path);
-    line[strcspn(line, "\r\n")] = '\0';
+    if (length == 0) return fail(f, EXIT_USAGE, "there is no password in %s", path);
+    if (end > PASS_MAX || (end < length && !line[end]))
+        return fail(f, EXIT_USAGE, "what %s has is no password", path);
+    line[end] = '\0';
     login.pass = line;
     return true;
 }

@@ -8,6 +8,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
+
+#include "reply.h"
 
 /* Where Debian and others keep the authorities; a libssl of another origin may look
  * elsewhere. */
@@ -73,8 +76,19 @@ static bool fail_to_begin(const SSL *ssl, const char *name, const struct address
                 text, last_reason());
 }
 
+/* hiredis has begun it, and would go on with the first question. */
+static bool shake_hands(redisContext *c, SSL *ssl, int64_t until) {
+    for (;;) {
+        int done = SSL_connect(ssl), why = SSL_get_error(ssl, done);
+        if (done == 1) return true;
+        if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return false;
+        if (!reply_wait(c, why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, until))
+            return false;
+    }
+}
+
 bool server_tls_begin(const struct settings *s, const struct address *at, redisContext *c,
-                      struct failure *f) {
+                      int64_t until, struct failure *f) {
     const char *name = s->sni ? s->sni : at->host;
     if (!make_context(s, f)) return false;
     SSL *ssl = SSL_new(context);
@@ -83,8 +97,9 @@ bool server_tls_begin(const struct settings *s, const struct address *at, redisC
         return fail(f, EXIT_USAGE, "TLS can't begin for the name %s: %s", name,
                     last_reason());
     }
-    if (redisInitiateSSL(c, ssl) == REDIS_OK) return true;
+    bool begun = redisInitiateSSL(c, ssl) == REDIS_OK;
+    if (begun && shake_hands(c, ssl, until)) return true;
     fail_to_begin(ssl, name, at, f);
-    SSL_free(ssl);
+    if (!begun) SSL_free(ssl); /* else it is the connection's */
     return false;
 }

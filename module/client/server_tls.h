@@ -9,8 +9,9 @@
 
 #include "server.h"
 
-/* `c` is open and silent so far; the address is what it leads to. */
+/* `c` is open and silent so far; the address is what it leads to; `until` is on
+ * interrupt_clock(). */
 bool server_tls_begin(const struct settings *s, const struct address *at, redisContext *c,
-                      struct failure *f);
+                      int64_t until, struct failure *f);
 
 #endif

@@ -100,12 +100,17 @@ bool source_file_begun(struct source_file *file) {
     return file->begun = true;
 }
 
+static bool is_same(const struct timespec *a, const struct timespec *b) {
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* The time of the last write can be set; that of the last change of anything can't. */
 enum source_answer source_file_end(struct source_file *file, struct failure *f) {
     struct stat at_end;
-    const struct timespec *was = &file->opened.st_mtim, *is = &at_end.st_mtim;
+    const struct stat *was = &file->opened, *is = &at_end;
     if (!file->regular) return SOURCE_END;
-    if (fstat(file->fd, &at_end) == 0 && at_end.st_size == file->opened.st_size &&
-        is->tv_sec == was->tv_sec && is->tv_nsec == was->tv_nsec)
+    if (fstat(file->fd, &at_end) == 0 && is->st_size == was->st_size &&
+        is_same(&is->st_mtim, &was->st_mtim) && is_same(&is->st_ctim, &was->st_ctim))
         return SOURCE_END;
     fail(f, EXIT_SOURCE,
          "%s was changed while it was read: give a file that stays as it is",

@@ -69,6 +69,7 @@ struct survey_walk {
     size_t kind;      /* the type whose turn it is */
     char cursor[24];  /* of SCAN; "": this type has not begun */
     size_t steps;     /* so far */
+    size_t bytes;     /* of the keys so far */
     uint64_t filters; /* bf_filters when it began */
     struct survey_keys found;
     size_t first; /* of those found, of this type */

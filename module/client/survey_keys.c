@@ -25,6 +25,7 @@
  * walked through for ever, and listened to until there is no memory. */
 #define STEPS_MAX   (1 << 18)
 #define FILTERS_MAX (1 << 20)
+#define BYTES_MAX   (256u << 20) /* of their names */
 
 static const struct {
     const char *type, *count;
@@ -89,13 +90,17 @@ static bool take_step(struct survey *v, struct survey_node *n, const redisReply 
     if (r->type == REDIS_REPLY_ERROR) return refused(v, n, r->str);
     if (r->elements != 2 || !r->element[0]->str || r->element[0]->len >= sizeof(w->cursor))
         return refused(v, n, "its reply is not one of SCAN");
+    if (strcmp(w->cursor, r->element[0]->str) == 0)
+        return refused(v, n, "its cursor stays where it is");
     memcpy(w->cursor, r->element[0]->str, r->element[0]->len + 1);
     const redisReply *found = r->element[1];
     for (size_t i = 0; i < found->elements; i++) {
         const redisReply *key = found->element[i];
         if (key->str) add_key(&w->found, key->str, key->len);
+        w->bytes += key->len;
     }
-    if (++w->steps < STEPS_MAX && w->found.n < FILTERS_MAX) return true;
+    if (++w->steps < STEPS_MAX && w->found.n < FILTERS_MAX && w->bytes < BYTES_MAX)
+        return true;
     return refused(v, n, "it doesn't end");
 }
 
@@ -241,7 +246,8 @@ static bool is_there(struct survey *v, const struct name *name) {
     struct address to;
     if (name->parts || !n) return false;
     if (!n->up) return true;
-    redisReply *r = nodes_ask_node(n->node, &f, 3, words);
+    int64_t until = interrupt_clock() + v->settings->timeout;
+    redisReply *r = nodes_ask_node(n->node, until, &f, 3, words);
     bool refuses = r && r->type == REDIS_REPLY_ERROR;
     bool missing = refuses && strstr(r->str, "not found");
     if (refuses && nodes_redirection(r, n->node, &to) == REDIRECT_LATER)

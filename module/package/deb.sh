@@ -56,10 +56,11 @@ package() {
     needs=$(depends "$@" | tr '\n' ',' | sed 's/,$//; s/,/, /g')
     sums=$(cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum)
     size=$(du -sk --apparent-size "$root" | cut -f 1)
+    maintainer=$(printf '%s' "$MAINTAINER" | sed 's/[\\/&]/\\&/g')
     mkdir "$root/DEBIAN"
     echo "$sums" >"$root/DEBIAN/md5sums"
     sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@DEPENDS@/$needs/
-        s/@SIZE@/$size/; s/@MAINTAINER@/$MAINTAINER/" "module/package/$name.control" >"$root/DEBIAN/control"
+        s/@SIZE@/$size/; s/@MAINTAINER@/$maintainer/" "module/package/$name.control" >"$root/DEBIAN/control"
     find "$root" -type d -exec chmod 755 {} +
     dpkg-deb --root-owner-group -Zxz --build "$root" "$built/${name}_${version}_$architecture.deb" >/dev/null
     echo "$built/${name}_${version}_$architecture.deb"

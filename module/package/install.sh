@@ -9,13 +9,23 @@
 # FILE is installed; RUNS is the same program as it runs here, and prints manual page and
 # completions. `uninstall` in place of `install` wants neither, and removes what would be there.
 # No server's configuration is changed: the lines it needs are printed. Debian's units let a
-# server execute what is in /usr/lib only; for another PREFIX there are drop-ins.
+# server execute what is in /usr/lib only; for another PREFIX there are drop-ins. PREFIX is
+# written into those: so it is a path without what systemd or sed would read otherwise.
 set -eu
 umask 022
+LC_ALL=C
+export LC_ALL
 cd "$(dirname "$0")/../.."
 
 action=$1 part=$2 file=${3-/dev/null}
 DESTDIR=${DESTDIR-}
+while [ "$PREFIX" != "${PREFIX%/}" ]; do PREFIX=${PREFIX%/}; done
+case $PREFIX/ in
+*[!A-Za-z0-9._+/-]* | *//* | */../* | */./* | [!/]* | /)
+    echo "install.sh: PREFIX is a path such as /usr/local, of letters, digits and . _ + -: not '$PREFIX'" >&2
+    exit 2
+    ;;
+esac
 modules=$PREFIX/lib/redis/modules
 share=$PREFIX/share
 
@@ -35,9 +45,17 @@ drop() {
     for folder; do rmdir "$DESTDIR$folder" 2>/dev/null || :; done
 }
 
+# A file of that name whose first line isn't ours is somebody else's.
 drop_ins() {
+    read -r ours <module/package/drop-in.conf
     for unit in redis-server redis-server@ valkey-server valkey-server@ redict-server redict-server@; do
         folder=/etc/systemd/system/$unit.service.d
+        [ ! -e "$DESTDIR$folder/bulwark.conf" ] || read -r found <"$DESTDIR$folder/bulwark.conf" || :
+        if [ "${found-$ours}" != "$ours" ]; then
+            echo "$folder/bulwark.conf isn't ours, and stays as it is" >&2
+            unset found
+            continue
+        fi
         sed "s,@MODULES@,$modules," module/package/drop-in.conf | place 644 "$folder/bulwark.conf"
         drop "$folder"
     done

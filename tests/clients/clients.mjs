@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Busy, NotCommitted, Shield, partsTags } from '../../module/client/node/bulwark.mjs'
@@ -355,6 +355,47 @@ async function withoutParts (client) {
   await expectRead('... say absent too', shield, database, 2, null, 0, 'absent')
 }
 
+// A server that says OK to all but these commands; its port.
+async function standIn (answers) {
+  const server = createServer(line => line.on('error', () => {}).on('data', asked => {
+    for (const [, word] of String(asked).matchAll(/\*\d+\r\n\$\d+\r\n([A-Z.]+)\r\n/gi)) {
+      line.write(answers[word.toUpperCase()] ?? '+OK\r\n')
+    }
+  }))
+  await once(server.listen(0, host), 'listening')
+  server.unref()
+  return server.address().port
+}
+
+const openAt = port => open(isNodeRedis ? { socket: { host, port } } : { port })
+
+async function oddReplies () {
+  const database = new Database()
+  for (const said of ['$-1', '*-1', '+absent', '*0', '*1\r\n:7', '*1\r\n+OK', '*2\r\n:1\r\n:1']) {
+    const client = await openAt(await standIn({ 'BF.INSERT': `${said}\r\n` }))
+    await refused(`an add that is answered by ${shown(said)}`, shieldOf(client), database, 1000)
+    end(client)
+  }
+  for (const said of ['+OK', '$-1', '*0', '$1\r\n9']) {
+    const port = await standIn({ 'BF.INSERT': '*1\r\n:1\r\n', WAIT: `${said}\r\n` })
+    const [client, writer] = [await openAt(port), await openAt(port)]
+    await refused(`a WAIT that is answered by ${shown(said)}`, shieldOf(client, { writer, replicas: 1 }), database, 1000)
+    for (const one of [client, writer]) end(one)
+  }
+  for (const said of ['*2\r\n*1\r\n+absent\r\n$-1', '*1\r\n+absent', '*3\r\n+absent\r\n$-1\r\n$-1', '+absent']) {
+    const client = await openAt(await standIn({ 'BF.GUARD': `${said}\r\n` }))
+    const what = `a question that is answered by ${shown(said)}: the database is asked`
+    await expectRead(what, shieldOf(client), database, 7, row(7), 1, 'unknown error')
+    end(client)
+  }
+  const client = await openAt(await standIn({ 'BF.GUARD': '-ERR no\r\n' }))
+  log.length = 0
+  await new Shield(client, 'users', 'user', { ...patient, log: line => log.push(line) })
+    .read('7\nforged \x1b[2J\x9b', database.find)
+  expect('an id ends no line of a log', log.map(line => /\p{C}/u.test(line)), [false])
+  end(client)
+}
+
 // What `bulwark parts` says of them.
 const told = (...words) => String(execFileSync(PROGRAM, ['parts', ...words, '--format', 'json']))
   .trim().split('\n').map(JSON.parse)
@@ -395,6 +436,8 @@ console.log(' rarer things, over a unix socket')
 const local = await open(isNodeRedis ? { socket: { path: SOCKET } } : { path: SOCKET })
 await rarer(local)
 end(local)
+console.log(' odd replies')
+await oddReplies()
 console.log(' a cluster without parts')
 const cluster = await openCluster({})
 await withoutParts(cluster)

@@ -8,6 +8,7 @@ database is a stand-in that counts questions.
 """
 import importlib
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -205,6 +206,41 @@ def rarer(client, r):
     expect("rows are JSON unless told otherwise", plain.read(9, None), {"name": "Änne"})
 
 
+def stand_in(**answers):
+    """A server that says OK to all but these commands; its port."""
+    def answer(line):
+        asked = line.makefile("rb")
+        while head := asked.readline():
+            words = [asked.read(int(asked.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+            line.sendall(answers.get(words[0].decode().replace(".", "_"), b"+OK\r\n"))
+
+    def accept():
+        while True:
+            threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=accept, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def odd_replies():
+    database = Database()
+    for said in (b"$-1\r\n", b"*-1\r\n", b"+absent\r\n", b"*0\r\n", b"*1\r\n:7\r\n", b"*1\r\n+OK\r\n",
+                 b"*2\r\n:1\r\n:1\r\n", b"*2\r\n+absent\r\n$-1\r\n"):
+        refused(f"an add that is answered by {said}", shield_of(library_at(stand_in(BF_INSERT=said))), database, 1000)
+    for said in (b"+OK\r\n", b"$-1\r\n", b"*0\r\n", b"$1\r\n9\r\n"):
+        port = stand_in(BF_INSERT=b"*1\r\n:1\r\n", WAIT=said)
+        refused(f"a WAIT that is answered by {said}", shield_of(library_at(port), replicas=1), database, 1000)
+    with_nothing = Shield(library_at(stand_in(BF_GUARD=b"-ERR no\r\n")), "users", "user", **patient)
+    lines = []
+    log = logging.Handler()
+    log.emit = lambda record: lines.append(record.getMessage())
+    logging.getLogger("bulwark").addHandler(log)
+    with_nothing.read("7\nforged \x1b[2J\x9b", database.find)
+    logging.getLogger("bulwark").removeHandler(log)
+    expect("an id ends no line of a log", [line.isprintable() for line in lines], [True])
+
+
 def gone_slow_back(client, r):
     """The client has no time-outs of its own, and may be set to retry."""
     r.flushall()
@@ -329,6 +365,8 @@ print(" rarer things, over a unix socket")
 rarer(Client(unix_socket_path=os.environ["SOCKET"], encoding="latin-1", decode_responses=True), r)
 print(" a cluster without parts")
 without_parts(Cluster(host="127.0.0.1", port=masters[0]))
+print(" odd replies")
+odd_replies()
 print(" behind a Sentinel")
 behind_a_sentinel(r)
 print(" gone, slow, back")

@@ -9,6 +9,7 @@
 
 #include "acl.h"
 #include "check.h"
+#include "interrupt.h"
 
 #define WORDS_MAX 5
 
@@ -50,7 +51,8 @@ static void note(struct trial *t, const char *command) {
 /* False: the connection has failed. Errors other than of rights are said at once. */
 static bool try(struct trial *t, const char *const *words, size_t n) {
     struct failure f;
-    redisReply *r = nodes_ask_node(t->node, &f, n, words);
+    redisReply *r = nodes_ask_node(
+        t->node, interrupt_clock() + t->check->config->settings.timeout, &f, n, words);
     if (!r) {
         check_say(t->check, CHECK_ERROR, "%s", f.text);
         return false;

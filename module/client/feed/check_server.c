@@ -12,6 +12,9 @@
 #include "part.h"
 #include "survey.h"
 
+/* For an answer of a server that has answered before. */
+#define ANSWER_MS 5000
+
 #define ROUNDS      5
 #define ROUND_SHARE 10 /* of a lease: see check_database.c */
 
@@ -61,7 +64,7 @@ static void ask_info(struct check *k, struct node *node, struct facts *out) {
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
         struct failure f;
         const char *words[] = {"INFO", sections[i]};
-        redisReply *r = nodes_ask_node(node, &f, 2, words);
+        redisReply *r = nodes_ask_node(node, interrupt_clock() + ANSWER_MS, &f, 2, words);
         if (!r) {
             check_say(k, CHECK_ERROR, "%s", f.text);
             return;
@@ -93,7 +96,7 @@ static int64_t saves_every(struct node *node) {
     static const char *const words[] = {"CONFIG", "GET", "save"};
     struct failure f;
     int64_t ms = 0;
-    redisReply *r = nodes_ask_node(node, &f, 3, words);
+    redisReply *r = nodes_ask_node(node, interrupt_clock() + ANSWER_MS, &f, 3, words);
     if (r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[1]->str)
         ms = longest(r->element[1]->str);
     freeReplyObject(r);
@@ -122,7 +125,7 @@ static void check_distance(struct check *k, struct node *node, const char *name)
     for (int i = 0; i < ROUNDS && node->c; i++) {
         struct failure f;
         int64_t began = interrupt_clock();
-        freeReplyObject(nodes_ask_node(node, &f, 1, words));
+        freeReplyObject(nodes_ask_node(node, interrupt_clock() + ANSWER_MS, &f, 1, words));
         if (interrupt_clock() - began < best) best = interrupt_clock() - began;
     }
     if (node->c && best * ROUND_SHARE > k->config->lease)

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "interrupt.h"
 #include "look.h"
+#include "reply.h"
 #include "sink_part.h"
 #include "split.h"
 #include "survey.h"
@@ -22,10 +24,11 @@ static struct node *node_of(struct sink *s, const struct sink_part *p, struct fa
 /* Sends the group, and waits for all its replies. False: nobody answers, or an error, and
  * the connection is gone: a WATCH or a MULTI must not stay. */
 static bool ask(struct node *node, struct group *g, struct failure *f) {
+    int64_t until = interrupt_clock() + DESK_MS;
     redisAppendFormattedCommand(node->c, g->bytes.bytes, g->bytes.n);
     while (g->got < g->replies) {
-        void *reply = NULL;
-        if (redisGetReply(node->c, &reply) != REDIS_OK) {
+        redisReply *reply = reply_take(node->c, until);
+        if (!reply) {
             nodes_lose(node, f);
             return false;
         }

@@ -9,6 +9,9 @@
 
 #include "sink.h"
 
+/* How long connecting, all answers to a group, or a question who has which key may take. */
+#define DESK_MS 1000
+
 /* Vouches without XX, with the clock of the part's beat, if the part still is what was
  * looked at, and its state what was stored last. False: it isn't, or nobody answers, or,
  * for both, EXIT_BUSY: the beat came so late that its lease is over. */

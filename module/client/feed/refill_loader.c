@@ -250,7 +250,7 @@ static void clear_up(struct loading *l, enum exit_code why) {
     struct filling *g = &l->filling;
     bool useless = why == EXIT_ITEMS || (g->passes > 0 && !l->went);
     bool stuck = why == EXIT_SOURCE && g->after && !l->recorded;
-    if (useless) filling_abort(g, &ignored);
+    if (useless) filling_abort(g, INT64_MAX, &ignored);
     if (l->place_key && (useless || stuck)) record_delete(g->nodes, l->place_key, &ignored);
 }
 

@@ -23,9 +23,6 @@
 #define ANSWER_MS_MIN 2000
 #define ANSWER_MS_MAX 5000
 
-/* The desk, and the questions who has which key, block. */
-#define DESK_MS 1000
-
 /* Between two questions who has which key. */
 #define REFRESH_MS 1000
 

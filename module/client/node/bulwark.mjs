@@ -128,7 +128,7 @@ export class Shield {
       checkAdded(added)
       this.#waits.forEach((words, i) => checkWaited(words, waited[i]))
     } catch (cause) {
-      const what = `${place.item} isn't in ${place.filter}, so nothing was committed`
+      const what = `${plain(place.item)} isn't in ${plain(place.filter)}, so nothing was committed`
       throw new NotCommitted(`${what}: ${advice(place, cause)}`, { cause })
     }
     let row
@@ -138,7 +138,7 @@ export class Shield {
       now = 'is committed'
       return row
     } finally {
-      await this.#addAgain(place, row, `${place.item} ${now}`)
+      await this.#addAgain(place, row, `${plain(place.item)} ${now}`)
     }
   }
 
@@ -151,13 +151,12 @@ export class Shield {
   // hit and the row, or absent, maybe, unknown; error: no good answer came.
   async #ask (place) {
     try {
-      const [word, value] = await this.#reader.call(place.filter, ['BF.GUARD', place.filter, place.key, place.item])
-      const text = String(word)
-      if (['absent', 'maybe', 'unknown'].includes(text)) return [text, null]
-      if (text !== 'hit') throw new Error(`an odd reply: ${text}`)
+      const reply = await this.#reader.call(place.filter, ['BF.GUARD', place.filter, place.key, place.item])
+      const [word, value] = guarded(reply)
+      if (word !== 'hit') return [word, null]
       return ['hit', this.#nothing.equals(value) ? null : await this.#decoded(value)]
     } catch (error) {
-      this.#failed(`can't read ${place.key}`, error)
+      this.#failed(`can't read ${plain(place.key)}`, error)
       return ['error', null]
     }
   }
@@ -176,12 +175,12 @@ export class Shield {
     try {
       row = (await this.#limiter.run(() => load(place.id), 0)) ?? null
     } catch (error) {
-      this.#failed(`can't check ${place.key}`, error)
+      this.#failed(`can't check ${plain(place.key)}`, error)
       return null
     }
     if (row !== null && (await this.#ask(place))[0] === 'absent') {
       this.counts.wrong++
-      this.#settings.log(`${place.item} is absent from ${place.filter}, but the database has it`)
+      this.#settings.log(`${plain(place.item)} is absent from ${plain(place.filter)}, but the database has it`)
       this.#settings.onWrong(place.id, row)
     }
     return row
@@ -193,7 +192,7 @@ export class Shield {
       const value = await this.#cached(row)
       if (value) await this.#reader.call(place.key, ['SET', place.key, ...value, 'NX'])
     } catch (error) {
-      this.#failed(`can't cache ${place.key}`, error)
+      this.#failed(`can't cache ${plain(place.key)}`, error)
     }
   }
 
@@ -206,7 +205,7 @@ export class Shield {
     await Promise.all([
       this.#writer.call(place.filter, addition(place)).then(checkAdded)
         .catch(failed('the second add failed: no harm, unless a rebuild began meanwhile')),
-      this.#writer.call(place.key, cache).catch(failed(`${place.key} in the cache may be old`))
+      this.#writer.call(place.key, cache).catch(failed(`${plain(place.key)} in the cache may be old`))
     ])
   }
 
@@ -225,7 +224,7 @@ export class Shield {
     const now = performance.now()
     if (!always && now < this.#said + 1000) return
     this.#said = now
-    this.#settings.log(`${what}: ${error.message}`)
+    this.#settings.log(`${what}: ${plain(error.message)}`)
   }
 }
 
@@ -461,14 +460,28 @@ const addition = place => ['BF.INSERT', place.filter, 'NOCREATE', 'ITEMS', place
 
 // The server's words lack the filter's name.
 const advice = (place, { message }) => /^(ERR )?not found$/.test(message)
-  ? `there is no filter ${place.filter}: run the rebuild (bulwark fill)`
+  ? `there is no filter ${plain(place.filter)}: run the rebuild (bulwark fill)`
   : message
+
+// For people to read: an id could end a line of a log, and write the next one.
+function plain (value) {
+  return String(value).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, c => `\\u{${c.codePointAt(0).toString(16)}}`)
+}
+
+// What BF.GUARD says. String() would make the word of an array, too.
+function guarded (reply) {
+  const isWord = Array.isArray(reply) && (typeof reply[0] === 'string' || Buffer.isBuffer(reply[0]))
+  const word = isWord && reply.length === 2 ? String(reply[0]) : ''
+  if (!['hit', 'absent', 'maybe', 'unknown'].includes(word)) throw new Error(`an odd reply: ${reply}`)
+  return [word, reply[1]]
+}
 
 // An error inside of the array is a value for the clients.
 function checkAdded (reply) {
-  const [added] = reply
+  const [added] = [reply].flat()
   if (added instanceof Error) throw added
-  if (![0, 1, false, true].includes(added)) throw new Error(`an odd reply: ${added}`)
+  const isAnswer = Array.isArray(reply) && reply.length === 1 && [0, 1, false, true].includes(added)
+  if (!isAnswer) throw new Error(`an odd reply: ${reply}`)
 }
 
 // Commands that say how many have the item. The server gives up before we do.
@@ -482,7 +495,10 @@ function waits ({ replicas, aof, writeTimeout }) {
 
 function checkWaited ([name, ...wanted], reply) {
   const got = [reply].flat()
-  if (got.some((count, i) => !(count >= Number(wanted[i])))) throw new Error(`${name} ${wanted}: only ${got} have it`)
+  wanted.pop() // milliseconds
+  const enough = got.length === wanted.length &&
+    got.every((count, i) => Number.isInteger(count) && count >= Number(wanted[i]))
+  if (!enough) throw new Error(`${name} ${wanted}: only ${got} have it`)
 }
 
 function bytes (value) {

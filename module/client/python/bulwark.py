@@ -136,7 +136,9 @@ class Shield:
         rest is done. Returns what commit does. Errors as place has them, and NotCommitted."""
         place, row, now = self.place(id), None, "may be committed"
         try:
-            _check(self._writers.talk(place.filter, _add(place), *self._waits), self._waits)
+            added, *waited = self._writers.talk(place.filter, _add(place), *self._waits)
+            _check_added(added)
+            _check_waited(self._waits, waited)
         except Exception as error:
             raise NotCommitted(f"{_text(place.item)} isn't in {_text(place.filter)}, so nothing "
                                f"was committed: {_advice(place, error)}") from error
@@ -213,10 +215,11 @@ class Shield:
             added, cached = self._writers.talk(place.filter, _add(place), cache)
         except Exception as error:
             added = cached = error
-        for what, reply in ((f"{now}, but the second add failed: no harm, unless a rebuild began meanwhile", added),
-                            (f"{now}, but {_text(place.key)} in the cache may be old", cached)):
+        for what, check, reply in (
+                (f"{now}, but the second add failed: no harm, unless a rebuild began meanwhile", _check_added, added),
+                (f"{now}, but {_text(place.key)} in the cache may be old", _check, cached)):
             try:
-                _check([reply])
+                check(reply)
             except Exception as error:
                 self._failed(what, error, always=True)
 
@@ -249,7 +252,7 @@ class Shield:
         now = time.monotonic()
         if always or now - self._said >= 1:
             self._said = now
-            logging.getLogger(__name__).warning("%s: %s: %s", what, type(error).__name__, error)
+            logging.getLogger(__name__).warning("%s: %s: %s", what, type(error).__name__, _plain(str(error)))
 
 
 class _Names:
@@ -298,7 +301,7 @@ class _Servers:
                 self._look_around(error)
                 raise
         [reply] = self.talk(key, words)
-        _check([reply])
+        _check(reply)
         return reply
 
     def talk(self, key, *commands):
@@ -420,21 +423,36 @@ def _waits(replicas, aof, seconds):
         yield (b"WAITAOF", *aof, milliseconds)
 
 
-def _check(replies, waits=()):
-    """Raises an error among the replies, inside of arrays too, and what came too short."""
-    for reply in replies:
-        for part in reply if isinstance(reply, list) else [reply]:
-            if isinstance(part, Exception):
-                raise part
-    for (name, *wanted, _), got in zip(waits, replies[1:]):
+def _check(reply):
+    """Raises an error, inside of an array too."""
+    for part in reply if isinstance(reply, list) else [reply]:
+        if isinstance(part, Exception):
+            raise part
+
+
+def _check_added(reply):
+    """An item is in the filter if the server says so, and in no other words than its own."""
+    _check(reply)
+    if not (isinstance(reply, list) and len(reply) == 1 and type(reply[0]) in (int, bool) and reply[0] in (0, 1)):
+        raise ValueError(f"an odd reply: {reply!r}")
+
+
+def _check_waited(waits, replies):
+    for (name, *wanted, _), got in zip(waits, replies):
+        _check(got)
         got = got if isinstance(got, list) else [got]
-        if any(g < w for g, w in zip(got, wanted)):
+        if len(got) != len(wanted) or any(type(g) is not int or g < w for g, w in zip(got, wanted)):
             raise RuntimeError(f"{name.decode()} {wanted}: only {got} have it")
 
 
 def _text(value):
     """Bytes for people to read."""
-    return value.decode(errors="backslashreplace")
+    return _plain(value.decode(errors="backslashreplace"))
+
+
+def _plain(text):
+    """An id could end a line of a log, and write the next one."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _advice(place, error):

@@ -35,6 +35,20 @@ TEST(a_signal_undoes_what_was_begun) {
     }
 }
 
+/* timeout(1) sends it to the program, and then to its group. */
+TEST(a_signal_that_is_sent_twice_at_once_is_one) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    make_old(c);
+    struct program *p = half_a_fill(s, c);
+    program_signal(p, SIGSTOP);
+    program_signal(p, SIGTERM);
+    program_signal(p, SIGINT);
+    program_signal(p, SIGCONT);
+    CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
+    CHECK(!is_rebuilding(c, "k"));
+}
+
 TEST(a_signal_ends_the_settling_too) {
     struct server *s = server_shared();
     redisContext *c = client(s);

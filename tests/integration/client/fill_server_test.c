@@ -49,10 +49,12 @@ TEST(a_wrong_password_is_refused) {
     struct server *s = server_shared();
     make_old(client(s));
     make_user(client(s), LOADER);
-    expect_unfilled(s, EXIT_REFUSED, "AUTH is refused: WRONGPASS*", "--user", "loader",
+    expect_unfilled(s, EXIT_REFUSED, "AUTH is refused: *(WRONGPASS*", "--user", "loader",
                     "--pass", "wrong", "--from", numbers_file(0, 9));
     expect_unfilled(s, EXIT_USAGE, "the user loader has no password*", "--user", "loader",
                     "--from", numbers_file(0, 9));
+    expect_unfilled(s, EXIT_USAGE, "what /dev/zero has is no password*", "--pass-file",
+                    "/dev/zero", "--from", numbers_file(0, 9));
     expect_unfilled(s, EXIT_USAGE, "can't read the password from /nowhere*", "--pass-file",
                     "/nowhere", "--from", numbers_file(0, 9));
 }

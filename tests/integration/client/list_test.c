@@ -429,7 +429,7 @@ TEST(four_rights_are_enough) {
 TEST(a_wrong_password_gets_a_sentence) {
     struct outcome got = list(server_shared(), "--user", "nobody", "--pass", "wrong");
     CHECK_INT(got.code, EXIT_REFUSED);
-    CHECK(text_matches(got.err, "bulwark: AUTH is refused: WRONGPASS *disabled\n"));
+    CHECK(text_matches(got.err, "bulwark: AUTH is refused: *(WRONGPASS *disabled)\n"));
 
     struct server *s = server_start();
     expect(client(s), "OK", "CONFIG", "SET", "requirepass", "secret");
@@ -525,10 +525,12 @@ TEST(what_speaks_another_protocol_gets_a_sentence) {
     }
 }
 
+#define CURSOR_7 "*2\r\n$1\r\n7\r\n*0\r\n"
+#define CURSOR_8 "*2\r\n$1\r\n8\r\n*0\r\n"
+
 /* What it says of itself, and then to each SCAN that there is more. */
-static const char *endless_walk(void) {
-    static const char more[] = "*2\r\n$1\r\n7\r\n*0\r\n";
-    size_t steps = 1 << 18, each = strlen(more);
+static const char *endless_walk(const char *more, size_t steps) {
+    size_t each = strlen(more);
     const char *info = "$18\r\nbf_version:1.0.0\r\n\r\n";
     char *all = calloc(1, 1000 + steps * each), *to = all;
     test_defer(free, all);
@@ -541,15 +543,23 @@ static const char *endless_walk(void) {
 }
 
 TEST(a_walk_through_the_keys_ends_whatever_the_server_says) {
-    const char *says = endless_walk();
+    const char *says = endless_walk(CURSOR_7 CURSOR_8, 1 << 17);
     struct outcome got = program_run("list", "-p", stand_in(says, strlen(says)));
     CHECK_INT(got.code, EXIT_REFUSED);
     CHECK(strstr(got.err, "refuses SCAN"));
+    CHECK(strstr(got.err, "it doesn't end"));
+}
+
+TEST(a_walk_that_comes_no_further_ends_at_once) {
+    const char *says = endless_walk(CURSOR_7, 2);
+    struct outcome got = program_run("list", "-p", stand_in(says, strlen(says)));
+    CHECK_INT(got.code, EXIT_REFUSED);
+    CHECK(strstr(got.err, "its cursor stays where it is"));
 }
 
 /* The first look of a watch shows what it has found so far. */
 TEST(who_looks_again_and_again_does_not_wait_for_a_whole_walk) {
-    const char *says = endless_walk();
+    const char *says = endless_walk(CURSOR_7 CURSOR_8, 1 << 17);
     struct outcome got =
         program_run("watch", "--count", "1", "-p", stand_in(says, strlen(says)));
     CHECK_INT(got.code, EXIT_DONE);

@@ -214,3 +214,60 @@ TEST(an_interrupted_fill_ends_its_query_at_the_server) {
     interrupt_while_it_works(s, d, "SELECT slow(n) FROM generate_series(1, 10000) AS n",
                              true);
 }
+
+/* ---- a database that hangs ---- */
+
+/* The server and the session that copies stop, and go on when the test ends. */
+struct stopped {
+    pid_t server, session;
+};
+
+static void go_on(void *what) {
+    struct stopped *s = what;
+    kill(s->session, SIGCONT);
+    kill(s->server, SIGCONT);
+    free(s);
+}
+
+static void stop(struct database *d) {
+    static const char copies[] = "SELECT pid FROM pg_stat_activity WHERE state = 'active'"
+                                 " AND query LIKE 'COPY%%'";
+    struct stopped *s = malloc(sizeof *s);
+    WAIT_UNTIL(*database_run(d, copies));
+    *s = (struct stopped){d->pid, atoi(database_run(d, copies))};
+    CHECK_INT(kill(s->server, SIGSTOP), 0);
+    CHECK_INT(kill(s->session, SIGSTOP), 0);
+    test_defer(go_on, s);
+}
+
+static struct program *start_of_silent_copy(struct server *s, struct database *d,
+                                            const char *timeout) {
+    return fill_start(s, "--pg", text_of("%s connect_timeout=2", d->conninfo), "--query",
+                      "SELECT 7 FROM pg_sleep(3600)", "--capacity", "9", "--timeout",
+                      timeout);
+}
+
+TEST(a_database_that_hangs_is_given_up) {
+    struct server *s = server_shared();
+    struct database *d = database_start();
+    struct program *p = start_of_silent_copy(s, d, "1s");
+    stop(d);
+    CHECK_INT(program_wait(p), EXIT_SOURCE);
+    CHECK(strstr(program_errors(p), "PostgreSQL does not answer"));
+}
+
+TEST(a_signal_is_heard_while_the_database_hangs) {
+    struct server *s = server_shared();
+    struct database *d = database_start();
+    struct program *p = start_of_silent_copy(s, d, "1h");
+    stop(d);
+    program_signal(p, SIGTERM);
+    CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
+}
+
+TEST(a_query_may_be_silent_for_longer_than_the_time_out) {
+    struct server *s = server_shared();
+    struct database *d = database_shared();
+    expect_filled(s, "--pg", d->conninfo, "--query", "SELECT 7 FROM pg_sleep(3)",
+                  "--timeout", "1s");
+}

@@ -301,7 +301,8 @@ TEST(a_file_that_this_user_may_not_read_is_refused) {
 }
 
 /* Another's rebuild holds it up after it has counted the file, and before it reads. */
-static void change_while_it_is_read(const char *path, int flags, const char *bytes) {
+static void change_while_it_is_read(const char *path, int flags, const char *bytes,
+                                    bool sets_back_its_time) {
     struct server *s = server_shared();
     redisContext *c = client(s);
     make_old(c);
@@ -309,7 +310,11 @@ static void change_while_it_is_read(const char *path, int flags, const char *byt
     struct program *p = fill_start(s, "--from", path);
     WAIT_UNTIL(strstr(program_errors(p), "there is a rebuild of another loader"));
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
+    struct stat was;
+    CHECK_INT(fstat(fd, &was), 0);
     CHECK(write(fd, bytes, strlen(bytes)) == (ssize_t)strlen(bytes));
+    const struct timespec times[] = {was.st_atim, was.st_mtim};
+    if (sets_back_its_time) CHECK_INT(futimens(fd, times), 0);
     close(fd);
     expect(c, "OK", "BF.REBUILD", "k", "ABORT", token);
     CHECK_INT(program_wait(p), EXIT_SOURCE);
@@ -319,11 +324,15 @@ static void change_while_it_is_read(const char *path, int flags, const char *byt
 }
 
 TEST(a_file_that_grows_while_it_is_read_is_refused) {
-    change_while_it_is_read(numbers_file(0, 1000), O_APPEND, "1000\n");
+    change_while_it_is_read(numbers_file(0, 1000), O_APPEND, "1000\n", false);
 }
 
 TEST(a_file_that_is_written_anew_while_it_is_read_is_refused) {
-    change_while_it_is_read(numbers_file(0, 1000), 0, "9\n8\n");
+    change_while_it_is_read(numbers_file(0, 1000), 0, "9\n8\n", false);
+}
+
+TEST(a_file_whose_time_is_set_back_after_a_change_is_refused) {
+    change_while_it_is_read(numbers_file(0, 1000), 0, "9\n8\n", true);
 }
 
 /* Whoever writes into a pipe may die in the middle, which looks like an end. */

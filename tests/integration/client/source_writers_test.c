@@ -86,12 +86,12 @@ TEST(a_prepared_transaction_is_waited_for_and_named) {
     struct server *s = server_shared();
     struct database *d = database_start(.config = "max_prepared_transactions = 2");
     database_run(d, "CREATE TABLE t AS SELECT generate_series(1, 9) AS id");
-    database_run(d, "BEGIN; INSERT INTO t VALUES (77); PREPARE TRANSACTION 'order 12'");
+    database_run(d, "BEGIN; INSERT INTO t VALUES (77); PREPARE TRANSACTION 'order\x1b 12'");
     struct program *p = fill_start(s, "--pg", d->conninfo, "--table", "t");
     WAIT_UNTIL(strstr(program_errors(p),
-                      "waiting for the prepared transaction 'order 12' of "
+                      "waiting for the prepared transaction 'order? 12' of "
                       "postgres in the database postgres, since 20"));
-    database_run(d, "COMMIT PREPARED 'order 12'");
+    database_run(d, "COMMIT PREPARED 'order\x1b 12'");
     CHECK_INT(program_wait(p), EXIT_DONE);
     expect(client(s), "maybe", "BF.CHECK", "k", "77");
 }
