@@ -70,6 +70,7 @@ bool database_slot(struct database *d, struct slot *out, struct failure *f) {
     char sql[sizeof(slot_facts) + STATE_NAME_MAX];
     snprintf(sql, sizeof(sql), slot_facts, d->config->slot);
     PGresult *r = session_ask(d->connection, sql, NULL, f);
+    if (!r) database_close(d); /* It may be busy with the answer for ever. */
     if (!r) return false;
     *out = (struct slot){.exists = !PQgetisnull(r, 0, 0),
                          .active = *PQgetvalue(r, 0, 0) == 't',

@@ -226,10 +226,10 @@ static void rage(struct mode mode, bool feed_lives) {
     show(&w, &v);
 }
 
-SCENE(no_row_is_denied_longer_than_promised_in_a_storm) {
+SCENE_OF_LAG(no_row_is_denied_longer_than_promised_in_a_storm) {
     rage(mode, false);
 }
 
-SCENE(a_feed_that_lives_through_a_storm_grows_not_and_holds_little_back) {
+SCENE_OF_LAG(a_feed_that_lives_through_a_storm_grows_not_and_holds_little_back) {
     rage(mode, true);
 }
