@@ -30,6 +30,8 @@ struct feed_config {
     const char *schema, *relation; /* the same, as PostgreSQL has them */
     const char *template;          /* of the item, as it was written */
     struct form item;
+    uint64_t
+        of; /* a number for table and item, as they were written: others have another */
     char slot[STATE_NAME_MAX], publication[STATE_NAME_MAX];
 
     /* The server, and the filter, as the command line of the other subcommands has them:
@@ -52,5 +54,8 @@ struct feed_config {
 /* Everything that can be said about it without asking anybody. Texts live as long as the
  * program. */
 bool config_read(const char *path, struct feed_config *out, struct failure *f);
+
+/* Another number, for another text. */
+uint64_t config_mix(uint64_t hash, const char *text);
 
 #endif

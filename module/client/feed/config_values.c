@@ -81,7 +81,16 @@ static bool read_table(struct feed_config *c, struct failure *f) {
     return true;
 }
 
+/* FNV-1a, with the NUL. */
+uint64_t config_mix(uint64_t hash, const char *text) {
+    do
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
 static bool read_item(struct feed_config *c, struct failure *f) {
+    c->of = config_mix(config_mix(UINT64_C(0xcbf29ce484222325), c->table), c->template);
     return form_read(c->template, &c->item, f) || fail_about(f, "item");
 }
 

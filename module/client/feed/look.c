@@ -17,6 +17,8 @@ static bool is_of_this_feed(const struct sink *s, const struct state *t,
     if (t->system != s->system) return lost(f, "the filter is of another database system");
     if (t->timeline != s->timeline)
         return lost(f, "the database was promoted, or restored, since (another timeline)");
+    if (t->of != s->config->of)
+        return lost(f, "it was kept with another table or item in the configuration");
     if (t->lsn < s->confirmed)
         return lost(f, "the filter is older than what the slot still has");
     return true;

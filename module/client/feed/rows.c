@@ -165,19 +165,7 @@ struct source *rows_open(const struct feed_config *c, const struct settings *s,
     return source;
 }
 
-/* FNV-1a, with the NUL. */
-static uint64_t mix(uint64_t hash, const char *text) {
-    do
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    while (*text++);
-    return hash;
-}
-
 uint64_t rows_identity(const struct source *s, const struct feed_config *c) {
     const struct postgres *p = (const struct postgres *)s;
-    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), p->table_id);
-    hash = mix(hash, p->column ? p->column : "");
-    for (size_t i = 0; i < c->item.n; i++)
-        hash = mix(mix(hash, c->item.text[i]), c->item.column[i]);
-    return mix(hash, c->item.text[c->item.n]);
+    return config_mix(config_mix(c->of, p->table_id), p->column ? p->column : "");
 }

@@ -312,6 +312,7 @@ static void begin_to_fill(struct sink *s, struct sink_part *p) {
     p->state = (struct state){.lsn = s->position,
                               .system = s->system,
                               .timeline = s->timeline,
+                              .of = s->config->of,
                               .generation = STATE_FILLING};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
     part_send_state(s, p, true);

@@ -27,9 +27,10 @@ size_t state_write(const struct state *s, char *out) {
     char lsn[LSN_TEXT];
     return (size_t)snprintf(out, STATE_TEXT_MAX,
                             "bulwark-feed 1 slot=%s lsn=%s system=%" PRIu64
-                            " timeline=%" PRIu32 " generation=%s items=%" PRIu64
-                            " deleted=%" PRIu64 " filled=%" PRId64 " write=%" PRIu64,
-                            s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline,
+                            " timeline=%" PRIu32 " of=%016" PRIx64
+                            " generation=%s items=%" PRIu64 " deleted=%" PRIu64
+                            " filled=%" PRId64 " write=%" PRIu64,
+                            s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline, s->of,
                             s->generation, s->items, s->deleted, s->filled, s->write);
 }
 
@@ -42,11 +43,11 @@ bool state_read(const char *text, size_t length, struct state *out) {
     *out = (struct state){.lsn = 0};
     int n = sscanf(copy,
                    "bulwark-feed 1 slot=%63s lsn=%23s system=%" SCNu64 " timeline=%" SCNu32
-                   " generation=%23s items=%" SCNu64 " deleted=%" SCNu64 " filled=%" SCNd64
-                   " write=%" SCNu64,
-                   out->slot, lsn, &out->system, &out->timeline, out->generation,
+                   " of=%16" SCNx64 " generation=%23s items=%" SCNu64 " deleted=%" SCNu64
+                   " filled=%" SCNd64 " write=%" SCNu64,
+                   out->slot, lsn, &out->system, &out->timeline, &out->of, out->generation,
                    &out->items, &out->deleted, &out->filled, &out->write);
-    if (n != 9 || !lsn_read(lsn, &out->lsn)) return false;
+    if (n != 10 || !lsn_read(lsn, &out->lsn)) return false;
     return state_write(out, again) == length && memcmp(again, copy, length) == 0;
 }
 

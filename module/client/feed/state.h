@@ -3,8 +3,8 @@
  *
  *     users        the filter
  *     users:feed   bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001
- *                  timeline=1 generation=6fbcf822b9e19b6b items=12345 deleted=17
- *                  filled=1790000000 write=80
+ *                  timeline=1 of=cbf29ce484222325 generation=6fbcf822b9e19b6b
+ *                  items=12345 deleted=17 filled=1790000000 write=80
  *
  * Whatever the database did up to `lsn`, in the WAL of that system and timeline, is in the
  * filter's generation. That is always true, since `lsn` is only written when the server has
@@ -34,6 +34,7 @@ struct state {
     char slot[STATE_NAME_MAX];
     uint64_t lsn, system;
     uint32_t timeline;
+    uint64_t of;                           /* which table, and which items: config.h */
     char generation[STATE_GENERATION_MAX]; /* as BF.INFO FULL says it */
     uint64_t items;
     uint64_t deleted; /* rows, since the filter was filled */

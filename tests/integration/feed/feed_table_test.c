@@ -4,6 +4,9 @@
 
 #include "scene.h"
 
+#include "files.h"
+#include "states.h"
+
 /* The first of the two writes is of a row that nobody asks for. */
 SCENE(a_row_is_found_whose_key_was_changed) {
     struct scene *s =
@@ -78,4 +81,26 @@ TEST(nobody_vouches_when_the_items_column_is_gone) {
     database_run(s->database, "ALTER TABLE users RENAME COLUMN id TO number");
     scene_wait_for_unknown(s);
     judge_end(s->judge);
+}
+
+/* The old filter has other items: all rows would be absent. */
+TEST(a_filter_is_filled_anew_when_its_items_are_made_in_another_way) {
+    struct database *d = feed_table(feed_database(0));
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    database_run(d, "INSERT INTO users SELECT generate_series(1, 100)");
+    struct feed *f = feed_start(.database = d, .server = s);
+    feed_wait(f);
+    feed_end(f);
+    WAIT_UNTIL(!feed_vouches(f));
+
+    const struct file old = file_read(f->config);
+    const char *at = memmem(old.bytes, old.length, "{id}", 4);
+    CHECK(at != NULL);
+    const char *new = text_of("%.*suser:%s", (int)(at - (char *)old.bytes), old.bytes, at);
+    file_write(f->config, new, strlen(new));
+    feed_start_again(f);
+    WAIT_UNTIL(strcmp(said_of(c, "k"), "absent") == 0);
+    expect(c, "[maybe, maybe, absent]", "BF.MCHECK", "k", "user:1", "user:100", "1");
+    CHECK(feed_said(f, "another table or item"));
 }
