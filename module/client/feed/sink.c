@@ -404,7 +404,7 @@ void sink_send(struct sink *s) {
 /* ---- what PostgreSQL is told ---- */
 
 /* A part that has stopped following keeps writers waiting as long as somebody may still say
- * absent for it; also when it is being filled by then, since it lacks what came in between. */
+ * absent for it; also when it is being filled by then: it lacks what came in between. */
 static uint64_t applied_by(const struct sink *s, const struct sink_part *p) {
     bool follows = part_is_live(p) && p->stage != SINK_FILLING;
     if (!follows && interrupt_clock() < p->said_until) return s->applied;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* feed_announce_test.c - who writes waits until the filter has it, for a lease at most: no row is
- * denied, ever. */
+/* feed_announce_test.c - who writes waits until the filter has it, for a lease at
+ * most: no row is denied, ever. */
 
 #include "scene.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* feed_database_test.c - the database crashes, hangs, loses the slot, becomes another: a row
- * is denied for a lease at most. */
+/* feed_database_test.c - the database crashes, hangs, loses the slot, becomes another:
+ * a row is denied for a lease at most. */
 
 #include "scene.h"
 

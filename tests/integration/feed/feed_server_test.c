@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* feed_server_test.c - the filter's server restarts with less than it had, another takes its
- * place, operators do what they shouldn't: a row is denied for a lease at most. */
+/* feed_server_test.c - the filter's server restarts with less than it had, another
+ * takes its place, operators do what they shouldn't: a row is denied for a lease at
+ * most. */
 
 #include "files.h"
 #include "scene.h"

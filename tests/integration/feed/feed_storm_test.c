@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* feed_storm_test.c - everything fails at random, more than one thing at a time; the judge finds
- * nothing.
+/* feed_storm_test.c - everything fails at random, more than one thing at a time; the
+ * judge finds nothing.
  *
- * Now and then all is well again: then the feed must vouch, hold back no more WAL than it
- * may, and take no more memory than it did. The ordinary test is some seconds long; with
- * LONG=1 it takes TORTURE_SECONDS (120), and prints what happened. */
+ * * Now and then all is well again: then the feed must vouch, hold back no more WAL
+ * than it may, and take no more memory than it did. The ordinary test is some seconds
+ * long; with LONG=1 it takes TORTURE_SECONDS (120), and prints what happened. */
 
 #include "files.h"
 #include "scene.h"

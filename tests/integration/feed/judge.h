@@ -8,9 +8,9 @@
  *     struct verdict v = judge_end(j);       fails the test if a row was denied too late
  *
  * Writers, a thread each, commit one row after the other by plain SQL. Each asks PostgreSQL
- * all the while, on a second connection, and as soon as the row is visible it asks BF.CHECK,
- * on all servers. A sweeper asks for all rows again and again from there on: those that were
- * denied in each of its turns, the others in a circle.
+ * all the while, on a second connection, and as soon as the row is visible it asks
+ * BF.CHECK, on all servers. A sweeper asks for all rows again and again from there on:
+ * those that were denied in each of its turns, the others in a circle.
  *
  * How long a row was denied, by the monotonic clock:
  *

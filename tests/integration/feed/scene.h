@@ -31,7 +31,8 @@ struct mode {
 #define WITH_17   ((struct mode){.version = 17})
 #define ANNOUNCED ((struct mode){.version = 17, .announce = true})
 
-/* Tests of one fact, in each mode: `lag` with 17 only with LONG=1. SCENE_OF_LAG: in both modes of `lag`, always. */
+/* Tests of one fact, in each mode: `lag` with 17 only with LONG=1. SCENE_OF_LAG: in both
+ * modes of `lag`, always. */
 #define SCENE_TEST(name, scene, mode, wanted)                                              \
     static void name##_test(void) {                                                        \
         scene(mode);                                                                       \

@@ -46,9 +46,9 @@ struct database {
 /* It answers when this returns, and ends with the test. */
 struct database *database_start_with(struct database_options options);
 
-/* One for all tests of the process, whose schema `public` is empty, with wal_level = logical,
- * no publication and no slot: a start takes seconds. Not for tests that end it, or set what
- * lasts. */
+/* One for all tests of the process, whose schema `public` is empty, with wal_level =
+ * logical, no publication and no slot: a start takes seconds. Not for tests that end it, or
+ * set what lasts. */
 struct database *database_shared(void);
 struct database *database_shared_of(int version);
 
