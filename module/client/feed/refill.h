@@ -7,7 +7,7 @@
  *      |<--------------- start 0 --------|   START of each part: takes adds from now on
  *      |<--------------- started --------|
  *      |  go ---------------------------->|   the feed sends them
- *      |                                 |   waits until the transactions under way have ended
+ *      |                                 |   waits until transactions under way have ended
  *      |<--------------- progress n m ---|   reads the table in chunks by key; LOAD
  *      |<--------------- part 0 token n -|   CHECK
  *      |<--------------- loaded ---------|   and ends
@@ -16,13 +16,13 @@
  * was thought to be, all of this comes again, for those parts: start, started, go.
  *
  * Why nothing is missed: a row that is visible when the transactions that were under way
- * after START have ended, is read. A transaction that ends later is in the stream later, and
- * its items are added after START: the server puts them into the new generation, too.
+ * after START have ended, is read. A transaction that ends later is in the stream later,
+ * and its items are added after START: the server puts them into the new generation, too.
  *
  * The loader does nothing at its end. Killed, or with its feed, it leaves its rebuilds
  * behind, and a string beside the first part's key that says how far they are: record.h.
- * The next loader goes on with those rebuilds that the server still has, behind the last key
- * whose items were all acknowledged. This is right as long as no change was left out
+ * The next loader goes on with those rebuilds that the server still has, behind the last
+ * key whose items were all acknowledged. This is right as long as no change was left out
  * meanwhile, which the feed has to say:
  *
  *     REFILL_ANEW     changes were left out (the part was lost): the rebuild is undone, and

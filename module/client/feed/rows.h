@@ -8,8 +8,8 @@
  *
  * A key is a unique index whose columns are never NULL and can be compared as text (see
  * postgres_table.c); the primary key if there are several. A row with a NULL in its item
- * has none. format() writes a value as its type's output function does, and so does the stream:
- * char(n) has its spaces, a bool is t or f. */
+ * has none. format() writes a value as its type's output function does, and so does the
+ * stream: char(n) has its spaces, a bool is t or f. */
 #ifndef FEED_ROWS_H
 #define FEED_ROWS_H
 
