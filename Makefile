@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make              the module, ready to load            -> bulwark.so
-# make bulwark      the program: plans, fills, lists, watches    -> bulwark (LIBPQ=no:
+# make bulwark      the program: plans, fills, follows, lists, watches    -> bulwark (LIBPQ=no:
 #                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
 # make test         everything that must hold, in minutes: the gate for every change
@@ -64,10 +64,12 @@ CLIENT_FLAGS := $(COMMON) -Wconversion -D_GNU_SOURCE -Imodule -Imodule/core -Imo
 
 core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
-client_src := $(filter-out module/client/postgres% %_missing.c,$(wildcard module/client/*.c)) \
+# What needs libpq, and what stands for it where there is none.
+with_libpq := module/client/source/postgres% module/client/feed/%
+client_src := $(filter-out $(with_libpq),$(wildcard module/client/*.c module/client/*/*.c)) \
     module/client/feed/config_keys.c
-postgres_src := $(filter-out %_missing.c $(client_src),$(wildcard module/client/postgres*.c module/client/feed/*.c))
-missing_src := $(wildcard module/client/*_missing.c)
+missing_src := $(wildcard module/client/*/*_missing.c)
+postgres_src := $(filter-out $(client_src) $(missing_src),$(wildcard module/client/*/*.c))
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 client_obj := $(client_src:%.c=$B/%.o)
@@ -115,7 +117,7 @@ $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
 	$(CC) $(CLIENT_FLAGS) -c -o $@ $<
 
 # What asks PostgreSQL, or its stand-in, which says that it can't.
-$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*.[ch] module/client/feed/*.[ch])
+$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*/*.[ch])
 	@rm -f $@
 	@objects="$(postgres_src:%.c=$B/%.o)"; [ -s $< ] || objects="$(missing_src:%.c=$B/%.o)"; \
 	    $(MAKE) --no-print-directory $$objects && ar rcs $@ $$objects

@@ -17,12 +17,13 @@ $B/bulwark-without-libpq: $(without_libpq)
 
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/unit/client/*.c tests/records/*.c)
 # What of the program needs no server, and no library either.
-pure := copy_text fail json numbers split table text feed/schedule
+pure := base/fail feed/schedule print/json print/numbers print/table print/text \
+    server/split source/copy_text
 unit_obj := $(unit_src:%.c=$B/unit/%.o) $(pure:%=$B/unit/module/client/%.o)
 
 $B/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Imodule -Imodule/core -c -o $@ $<
+	$(CC) $(TEST_FLAGS) -Imodule -Imodule/core -Imodule/client -c -o $@ $<
 
 $B/unit-tests: $(unit_obj) $B/libbloom.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm

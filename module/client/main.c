@@ -1,40 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - the program `bulwark`: finds the subcommand, runs it, says why it failed.
  *
- *     main.c           this
- *     options*.[ch]    tables of subcommands and options, and what reads them: settings.h
- *     help*.[ch]       --help, the manual page and completion, printed from those tables
- *     spelling.[ch]    which subcommand or option was meant
- *     plan, fill, list, watch, metrics, parts.c      the subcommands: run.h
- *     cost.[ch], plan*.[ch]    what a filter takes, by the core library; text and JSON
+ *     main.c, run.h    this, and the subcommands, each in a file of its name
+ *     options/         the command line: tables of subcommands and options, what reads
+ *                      them, and what is printed from them: help, manual page, completion
+ *     plan/            what a filter takes, by the core library
+ *     parts.c          the keys of a filter that is split: server/split.h
  *
- *     server*.[ch]     one connection: TLS, ACL user, URI, Sentinel
- *     nodes.[ch]       the masters of a cluster, or the one server; redirections
- *     split*.[ch]      a filter as many keys: parts, tags, slots; if it is split by now
- *     reply.[ch]       a question and its answer, within a time and a size
- *
- *     filling*.[ch]    a fill, step by step and pass by pass: for fill, and a feed's loader
- *     source*.[ch]     where items come from: lines, CSV, a database
- *     postgres*.[ch]   that database (postgres_missing.c without libpq)
- *     copy_text.[ch]   the values in what its COPY sends
- *     item.[ch]        what is an item, and what is a mistake
- *     fewer.[ch]       whether the source has lost some
- *     rebuild.[ch]     START, CHECK, COMMIT and ABORT, and what their refusals mean
- *     part.[ch]        a key of the filter that is filled, and how far it is
- *     loader.[ch]      LOAD: batches in flight, sent again when they get lost
- *     lane.[ch]        a connection that many batches are on
- *     progress.[ch]    how far it is
- *
+ *     server/          a connection (TLS, ACL user, URI, Sentinel), the nodes of a cluster,
+ *                      a question and its answer within a time
+ *     source/          where items come from: lines, CSV, PostgreSQL; what is an item
+ *     fill/            START, LOAD, CHECK, COMMIT; batches that are sent again when they
+ *                      get lost: for fill, and for a feed's loader
  *     feed/            follows a table of PostgreSQL: its map is in feed/feed.c
- *                      (feed_missing.c without libpq)
  *
- *     survey*.[ch]     the numbers of all filters: for list, watch and metrics
- *     rates.[ch]       what has happened between two of its looks
- *     show*.[ch], watch_json.[ch]    a survey in print
- *     http.[ch], metrics_*.[ch]      the same for Prometheus, served
- *     table, text, terminal    what is shown to people
- *     fail, interrupt, numbers, json    sentences, signals, numbers for people and programs
+ *     survey/          the numbers of all filters: list and watch
+ *     metrics/         the same for Prometheus, served
+ *     print/           text, numbers, tables, JSON, progress: what people and programs read
+ *     base/            sentences for failures, signals
  *
+ *     python/, node/           the helpers for applications
+ *     prometheus/, grafana/    alert rules, a dashboard
+ *
+ * A folder's first header draws it: fill/filling.h, survey/survey.h, source/source.h.
  * Nothing here knows the server's side in module/redis; plan uses the core library. */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,9 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "help.h"
-#include "interrupt.h"
-#include "options.h"
+#include "options/help.h"
+#include "base/interrupt.h"
+#include "options/options.h"
 #include "version.h"
 
 static int run(const struct subcommand *command, int argc, char **argv, struct failure *f) {

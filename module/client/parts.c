@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "numbers.h"
+#include "print/json.h"
+#include "print/numbers.h"
 #include "run.h"
-#include "split.h"
+#include "server/split.h"
 
 struct split {
     uint32_t parts;

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "fail.h"
-#include "settings.h"
+#include "base/fail.h"
+#include "options/settings.h"
 
 bool run_plan(const struct settings *s, struct failure *f);
 bool run_fill(const struct settings *s, struct failure *f);

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/copy_text.h"
-#include "client/source.h"
-#include "client/survey.h"
-#include "client/text.h"
+#include "client/source/copy_text.h"
+#include "client/source/source.h"
+#include "client/survey/survey.h"
+#include "client/print/text.h"
 #include "fuzz.h"
 
 #define PIPE_BYTES 60000 /* what a pipe holds without a reader */

@@ -8,9 +8,9 @@
 
 #include "acl.h"
 #include "actions.h"
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "session.h"
-#include "text.h"
+#include "print/text.h"
 
 void check_say(struct check *k, enum check_word word, const char *format, ...) {
     static const char *const words[] = {"ok", "warning", "error"};

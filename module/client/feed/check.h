@@ -11,7 +11,7 @@
 #include <libpq-fe.h>
 
 #include "config.h"
-#include "nodes.h"
+#include "server/nodes.h"
 
 struct check {
     const struct feed_config *config;

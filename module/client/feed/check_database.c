@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "interrupt.h"
-#include "numbers.h"
+#include "base/interrupt.h"
+#include "print/numbers.h"
 #include "session.h"
 #include "sql_text.h"
 

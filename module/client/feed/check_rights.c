@@ -9,7 +9,7 @@
 
 #include "acl.h"
 #include "check.h"
-#include "interrupt.h"
+#include "base/interrupt.h"
 
 #define WORDS_MAX 5
 

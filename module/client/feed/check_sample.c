@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "sql_text.h"
-#include "text.h"
+#include "print/text.h"
 
 #define ROWS 10
 

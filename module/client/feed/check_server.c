@@ -7,10 +7,10 @@
 #include "acl.h"
 #include "check.h"
 #include "check_size.h"
-#include "interrupt.h"
-#include "numbers.h"
-#include "part.h"
-#include "survey.h"
+#include "base/interrupt.h"
+#include "print/numbers.h"
+#include "fill/part.h"
+#include "survey/survey.h"
 
 /* For an answer of a server that has answered before. */
 #define ANSWER_MS 5000

@@ -2,8 +2,8 @@
 /* check_size.c - see check_size.h. */
 #include "check_size.h"
 
-#include "cost.h"
-#include "split.h"
+#include "plan/cost.h"
+#include "server/split.h"
 
 uint64_t check_size(uint64_t items, uint32_t parts, double error) {
     struct cost cost = cost_full(&(struct cost_wish){

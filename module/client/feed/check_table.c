@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "numbers.h"
+#include "print/numbers.h"
 
 /* By name and not by regclass, which wants rights on the schema. */
 static const char table_facts[] =

@@ -11,8 +11,8 @@
 
 #include "config_keys.h"
 #include "config_values.h"
-#include "numbers.h"
-#include "spelling.h"
+#include "print/numbers.h"
+#include "options/spelling.h"
 
 #define KEYS_MAX 64
 

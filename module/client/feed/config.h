@@ -14,9 +14,9 @@
 #ifndef FEED_CONFIG_H
 #define FEED_CONFIG_H
 
-#include "fail.h"
+#include "base/fail.h"
 #include "form.h"
-#include "settings.h"
+#include "options/settings.h"
 #include "state.h"
 
 #define CONFIG_LEASE_MIN 1000    /* ms */

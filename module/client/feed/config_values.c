@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http.h"
-#include "server_auth.h"
-#include "split.h"
+#include "metrics/http.h"
+#include "server/server_auth.h"
+#include "server/split.h"
 
 /* How long a server that is away is waited for where something blocks for it. */
 #define SERVER_MS 5000

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 
 /* Flushed at once, and in front of no commit that somebody can see. From 17 on a message
  * may do without a transaction of its own. Nobody waits for standbys. */

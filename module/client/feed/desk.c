@@ -7,12 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "look.h"
-#include "reply.h"
+#include "server/reply.h"
 #include "sink_part.h"
-#include "split.h"
-#include "survey.h"
+#include "server/split.h"
+#include "survey/survey.h"
 
 /* The key's own connection: what is watched is watched there. */
 static struct node *node_of(struct sink *s, const struct sink_part *p, struct failure *f) {

@@ -8,9 +8,9 @@
 
 #include "actions.h"
 #include "database.h"
-#include "nodes.h"
-#include "numbers.h"
-#include "part.h"
+#include "server/nodes.h"
+#include "print/numbers.h"
+#include "fill/part.h"
 #include "record.h"
 #include "sql.h"
 #include "sql_text.h"

@@ -16,8 +16,8 @@
 
 #include "actions.h"
 #include "run.h"
-#include "server.h"
-#include "spelling.h"
+#include "server/server.h"
+#include "options/spelling.h"
 
 struct action {
     const char *name;

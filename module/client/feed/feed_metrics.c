@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http.h"
-#include "interrupt.h"
-#include "metrics_text.h"
+#include "metrics/http.h"
+#include "base/interrupt.h"
+#include "metrics/metrics_text.h"
 
 /* What the thread has until the program ends. */
 static struct {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 #define FORM_COLUMNS_MAX 16
 

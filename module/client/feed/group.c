@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 struct group *group_new(enum group_kind kind, struct sink_part *p) {
     struct group *g = fail_alloc(sizeof(*g));

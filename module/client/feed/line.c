@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 
 bool line_open(struct line *l, const struct settings *s, struct failure *f) {
     struct group *login = group_new(GROUP_LOGIN, NULL);

@@ -13,7 +13,7 @@
 
 #include "group.h"
 #include "heart.h"
-#include "nodes.h"
+#include "server/nodes.h"
 
 struct line {
     struct node *node;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "survey.h"
+#include "survey/survey.h"
 
 static bool lost(struct failure *f, const char *why) {
     return fail(f, EXIT_REFUSED, "%s", why);

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 
 #define LINE_TEXT 700
 

@@ -19,7 +19,7 @@
 #define FEED_RECORD_H
 
 #include "config.h"
-#include "part.h"
+#include "fill/part.h"
 
 struct record {
     uint64_t rows; /* rows_identity() */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "refill_loader.h"
 
 /* ---- the child ---- */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filling.h"
-#include "interrupt.h"
+#include "fill/filling.h"
+#include "base/interrupt.h"
 #include "record.h"
 #include "rows.h"
 

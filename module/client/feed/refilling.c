@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "notify.h"
 #include "schedule.h"
 

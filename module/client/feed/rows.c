@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "postgres.h"
+#include "source/postgres.h"
 
 /* The table, and the best of the keys that may be read: the one that is the item itself,
  * the primary key, the shortest. An index has one direction, so that it gives the order of

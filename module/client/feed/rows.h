@@ -14,8 +14,8 @@
 #define FEED_ROWS_H
 
 #include "config.h"
-#include "item.h"
-#include "source.h"
+#include "source/item.h"
+#include "source/source.h"
 
 /* Also what the source's values lack of an item. `s` says where, as for postgres_open(). */
 struct source *rows_open(const struct feed_config *c, const struct settings *s,

@@ -18,7 +18,7 @@
 #include "database.h"
 #include "feed_metrics.h"
 #include "follow.h"
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "keep.h"
 #include "notify.h"
 #include "refilling.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "notify.h"
 
 /* What is over by then isn't worth a line: a part is looked at, and replays, on the way

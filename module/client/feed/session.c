@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 
 bool session_fail(const PGconn *connection, const char *what, struct failure *f) {
     char words[512];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 /* How long connecting, or an answer that is waited for, may take. */
 #define SESSION_MS 5000

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "desk.h"
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "sink_part.h"
-#include "split.h"
+#include "server/split.h"
 
 /* A group ends with this many bytes, however few items that are. */
 #define GROUP_BYTES (256u << 10)

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "look.h"
 #include "sink_part.h"
-#include "survey.h"
+#include "survey/survey.h"
 
 /* What WAIT and WAITAOF may take. */
 #define WAIT_MS 1000

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interrupt.h"
-#include "split.h"
+#include "base/interrupt.h"
+#include "server/split.h"
 
 /* How long a part that is BEHIND is left alone between two looks. */
 #define LOOK_MS_FIRST 100

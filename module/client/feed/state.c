@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "split.h"
+#include "base/fail.h"
+#include "server/split.h"
 
 const char *lsn_show(char *out, uint64_t lsn) {
     snprintf(out, LSN_TEXT, "%X/%X", (unsigned)(lsn >> 32), (unsigned)lsn);

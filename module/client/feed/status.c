@@ -15,13 +15,13 @@
 
 #include "actions.h"
 #include "database.h"
-#include "json.h"
-#include "nodes.h"
-#include "numbers.h"
-#include "part.h"
-#include "survey.h"
-#include "table.h"
-#include "terminal.h"
+#include "print/json.h"
+#include "server/nodes.h"
+#include "print/numbers.h"
+#include "fill/part.h"
+#include "survey/survey.h"
+#include "print/table.h"
+#include "print/terminal.h"
 
 /* From bad to good: parts are shown by it, the worst first. */
 enum found { UNREACHED, NO_FILTER, NOT_KEPT, FILLING, ALARMED, UNKNOWN, FOLLOWING, FOUND };

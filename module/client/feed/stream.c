@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "interrupt.h"
+#include "base/interrupt.h"
 #include "session.h"
 
 /* PostgreSQL counts microseconds from 2000-01-01. */

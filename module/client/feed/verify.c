@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "actions.h"
-#include "interrupt.h"
-#include "nodes.h"
-#include "numbers.h"
-#include "part.h"
+#include "base/interrupt.h"
+#include "server/nodes.h"
+#include "print/numbers.h"
+#include "fill/part.h"
 #include "session.h"
 #include "sql_text.h"
-#include "text.h"
+#include "print/text.h"
 
 #define ROWS 1000
 

@@ -17,7 +17,7 @@
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 
-/* As module/client/fail.h has them: scripts rely on the numbers, so do these tests. */
+/* As module/client/base/fail.h has them: scripts rely on the numbers, so do these tests. */
 enum {
     EXIT_DONE = 0,
     EXIT_REFUSED = 1,

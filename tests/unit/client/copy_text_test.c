@@ -3,7 +3,7 @@
 /* copy_text_test.c - values as COPY writes them come back as they were. */
 
 #include "check.h"
-#include "client/copy_text.h"
+#include "client/source/copy_text.h"
 #include "random.h"
 
 #include <stdio.h>

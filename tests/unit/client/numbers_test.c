@@ -3,7 +3,7 @@
 /* numbers_test.c - numbers as people write and read them. */
 
 #include "check.h"
-#include "client/numbers.h"
+#include "client/print/numbers.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 /* split_test.c - parts, tags and slots of a filter in parts. */
 
 #include "check.h"
-#include "client/split.h"
+#include "client/server/split.h"
 #include "random.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 /* table_test.c - rows of cells, and JSON: what is printed fits and can be read. */
 
 #include "check.h"
-#include "client/json.h"
-#include "client/table.h"
-#include "client/text.h"
+#include "client/print/json.h"
+#include "client/print/table.h"
+#include "client/print/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 /* text_test.c - bytes from elsewhere, as a terminal may show them. */
 
 #include "check.h"
-#include "client/text.h"
+#include "client/print/text.h"
 #include "random.h"
 
 #include <stdlib.h>
