@@ -23,7 +23,7 @@ stages() { # announce | run
     $1 30 'unit tests, under MemorySanitizer' memory
     $1 20 'fuzz corpora, sanitized' replay SAN=$san
     $1 80 'integration' integration SERVER="$server"
-    $1 90 'integration, sanitized module' integration SAN=$san
+    $1 90 'integration, sanitized module' integration SAN=$san BRIEF=1
     $1 15 'threads, under ThreadSanitizer' threads
     $1 45 'examples' examples SERVER="$server"
     $1 25 'unit tests, on emulated arm64' arm64
