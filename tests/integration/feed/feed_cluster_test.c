@@ -4,6 +4,7 @@
  * one. */
 
 #include "files.h"
+#define LONG_SCENES
 #include "scene.h"
 
 #define PARTS 6
@@ -36,7 +37,7 @@ static void move_part(struct scene *s, unsigned part, size_t to) {
     cluster_move_end(s->spread->all, key, to);
 }
 
-TEST(no_row_is_denied_longer_than_promised_when_parts_move) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_when_parts_move) {
     struct cluster *all = cluster_start(.masters = 3);
     struct scene *s = start_over(all);
     move_part(s, 0, 2);
@@ -45,7 +46,7 @@ TEST(no_row_is_denied_longer_than_promised_when_parts_move) {
     scene_end(s);
 }
 
-TEST(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
+SCENE_ONCE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
     struct cluster *all = cluster_start(.masters = 3);
     struct scene *s = start_over(all);
     const char *first = generation_of_part(s, 0), *last = generation_of_part(s, PARTS - 1);

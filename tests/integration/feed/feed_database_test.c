@@ -3,6 +3,7 @@
 /* feed_database_test.c - the database crashes, hangs, loses the slot, becomes another:
  * a row is denied for a lease at most. */
 
+#define LONG_SCENES
 #include "scene.h"
 
 #include <signal.h>
@@ -114,7 +115,7 @@ SCENE(no_more_wal_is_held_for_a_server_that_is_away_than_may_be) {
 }
 
 /* The same address, the same names, other rows. */
-TEST(a_filter_is_filled_anew_from_another_database_system) {
+SCENE_ONCE(a_filter_is_filled_anew_from_another_database_system) {
     struct database *other = feed_database(17);
     database_run(other, "CREATE TABLE users (id bigint PRIMARY KEY);"
                         "INSERT INTO users SELECT generate_series(1, 1000)");

@@ -5,6 +5,7 @@
  * most. */
 
 #include "files.h"
+#define LONG_SCENES
 #include "scene.h"
 #include "sentinels.h"
 #include "states.h"
@@ -26,7 +27,7 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_restart_from_an_older_file) 
     CHECK(scene_replayed(s));
 }
 
-TEST(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_seconds) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_seconds) {
     struct server *server =
         server_start(.preload = "disk", .config = AOF "appendfsync everysec");
     struct scene *s = scene_start(.server = server);
@@ -40,7 +41,7 @@ TEST(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_seconds)
     CHECK(scene_replayed(s));
 }
 
-TEST(a_filter_is_filled_anew_after_a_restart_without_a_file) {
+SCENE_ONCE(a_filter_is_filled_anew_after_a_restart_without_a_file) {
     struct scene *s = scene_start(.mode = WITH_17);
     restart(s);
     scene_wait_for_refill(s);
@@ -48,7 +49,7 @@ TEST(a_filter_is_filled_anew_after_a_restart_without_a_file) {
 }
 
 /* The replica has what came before its line stopped. */
-TEST(no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
     struct watched *w = sentinels_start();
     struct proxy *line = proxy_start(w->master->port);
     struct scene *s =
@@ -89,7 +90,7 @@ SCENE(no_row_is_denied_longer_than_promised_whatever_an_operator_does) {
     scene_end(s);
 }
 
-TEST(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
     struct scene *s = scene_start(.mode = WITH_17);
     redisContext *c = client(s->server);
     struct backup old = {call(c, "DUMP", "k"), call(c, "DUMP", "k:feed")};
@@ -123,7 +124,7 @@ SCENE_OF_LAG(
 }
 
 /* It lacks what came while another one stood in its place. */
-TEST(
+SCENE_ONCE(
     no_row_is_denied_longer_than_promised_after_an_old_filter_takes_the_place_of_a_new_one) {
     struct scene *s = scene_start(.mode = WITH_17);
     redisContext *c = client(s->server);
@@ -136,7 +137,7 @@ TEST(
     scene_end(s);
 }
 
-TEST(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
     struct scene *s = scene_start(.mode = WITH_17);
     redisContext *c = client(s->server);
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "1mb");

@@ -8,6 +8,7 @@
  * long; with LONG=1 it takes TORTURE_SECONDS (120), and prints what happened. */
 
 #include "files.h"
+#define LONG_SCENES
 #include "scene.h"
 #include "states.h"
 

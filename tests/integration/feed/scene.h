@@ -32,14 +32,21 @@ struct mode {
 #define ANNOUNCED ((struct mode){.version = 17, .announce = true})
 
 /* Tests of one fact, in each mode: `lag` with 17 only with LONG=1, and with BRIEF=1 in the
- * first alone. SCENE_OF_LAG: in both modes of `lag`. */
+ * first alone. SCENE_OF_LAG: in both modes of `lag`. A file of scenes that wait for long
+ * defines LONG_SCENES before it includes this: they want LONG=1, all of them. */
+#ifdef LONG_SCENES
+#define SCENE_IS_WANTED(wanted) (getenv("LONG") && (wanted))
+#else
+#define SCENE_IS_WANTED(wanted) (wanted)
+#endif
+
 #define SCENE_TEST(name, scene, mode, wanted)                                              \
     static void name##_test(void) {                                                        \
         scene(mode);                                                                       \
     }                                                                                      \
     __attribute__((constructor)) static void name##_register(void) {                       \
         static struct test entry = {#name, __FILE__, name##_test, NULL};                   \
-        if (wanted) test_register(&entry);                                                 \
+        if (SCENE_IS_WANTED(wanted)) test_register(&entry);                                \
     }
 
 #define SCENE(fact)                                                                        \
@@ -54,6 +61,16 @@ struct mode {
     SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
     SCENE_TEST(fact##_with_17, fact##_scene, WITH_17, getenv("LONG"))                      \
     static void fact##_scene(struct mode mode)
+
+/* In one mode, which it chooses itself. */
+#define SCENE_ONCE(fact)                                                                   \
+    static void fact##_once(void);                                                         \
+    static void fact##_scene(struct mode mode) {                                           \
+        (void)mode;                                                                        \
+        fact##_once();                                                                     \
+    }                                                                                      \
+    SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
+    static void fact##_once(void)
 
 struct scene_rules {
     struct mode mode;          /* Its database is shared ... */
