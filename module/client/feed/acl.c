@@ -38,6 +38,7 @@ void acl_write(const struct feed_config *c, FILE *out) {
     fprintf(out, "ACL SETUSER %s on >PASSWORD -@all", user);
     write_keys(c, out);
     fputs(always, out);
+    if (c->settings.database > 0) fputs(" +select", out);
     if (c->wait_aof > 0) fputs(" +waitaof", out);
     if (c->settings.cluster) fputs(" +cluster|slots +asking", out);
     putc('\n', out);

@@ -149,6 +149,7 @@ static bool read_server(struct feed_config *c, struct failure *f) {
         return fail(f, EXIT_USAGE, "server wants host:port, not '%s'", text);
     c->settings.host = fail_strndup(at.host, strlen(at.host));
     c->settings.port = (uint64_t)at.port;
+    c->settings.database = uri.database;
     c->settings.timeout = SERVER_MS;
     return true;
 }

@@ -26,18 +26,23 @@ bool line_open(struct line *l, const struct settings *s, struct failure *f) {
 
 void line_break(struct line *l, const char *why) {
     if (!l->c) return;
-    char text[ADDRESS_TEXT];
-    snprintf(l->why, sizeof(l->why), "the server at %.80s %.160s",
-             server_show(&l->node->at, text), why);
+    snprintf(l->why, sizeof(l->why), "%.255s", why);
     redisFree(l->c);
     l->c = NULL;
     l->broke = true;
 }
 
 static void lose(struct line *l) {
-    char why[200];
-    snprintf(why, sizeof(why), "is gone: %.180s", l->c->errstr);
-    line_break(l, why);
+    struct failure f;
+    server_explain(l->c, &l->node->at, &f);
+    line_break(l, f.text);
+}
+
+static void break_with(struct line *l, const char *what, const char *why) {
+    char text[ADDRESS_TEXT], words[sizeof(l->why)];
+    snprintf(words, sizeof(words), "the server at %.80s %s%.100s",
+             server_show(&l->node->at, text), what, why);
+    line_break(l, words);
 }
 
 void line_send(struct line *l, struct group *g) {
@@ -58,7 +63,7 @@ void line_write(struct line *l) {
 }
 
 bool line_wants_to_write(const struct line *l) {
-    return l->c && l->c->obuf && *l->c->obuf;
+    return l->c && server_wants_to_write(l->c);
 }
 
 void line_read(struct line *l) {
@@ -69,7 +74,7 @@ void line_hurry(struct line *l, int64_t ms) {
     int64_t now = interrupt_clock();
     if (!l->c || !l->first || now - l->first->sent_at <= ms || now - l->heard_at <= ms)
         return;
-    line_break(l, "does not answer");
+    break_with(l, "does not answer", "");
 }
 
 static struct group *pull(struct line *l) {
@@ -97,6 +102,6 @@ struct group *line_receive(struct line *l) {
     if (l->c && l->first->got < l->first->replies) return NULL;
     struct group *g = pull(l);
     if (g->got < g->replies) group_fail(g, l->why);
-    if (g->kind == GROUP_LOGIN && g->failed) line_break(l, g->why);
+    if (g->kind == GROUP_LOGIN && g->failed) break_with(l, "lets nobody in: ", g->why);
     return g;
 }

@@ -45,6 +45,10 @@
 /* How long the loop waits if nothing comes. */
 #define TURN_MS 100
 
+/* Reads in a row, of what comes meanwhile: over TLS each gives one change, and a batch is
+ * made of many. */
+#define READS_MAX 1000
+
 #define POLLED_FIRST 3
 #define POLLED_MAX   512
 
@@ -185,12 +189,14 @@ static void follow_parts(struct feed *feed) {
 
 static bool follow_all(struct feed *feed, struct failure *f) {
     struct pgoutput change;
+    unsigned reads = 0;
     while (sink_has_room(feed->sink)) {
         switch (stream_next(&feed->stream, &change, f)) {
         case STREAM_CHANGE:
             if (!follow_change(&feed->follow, &change, f)) return false;
             break;
         case STREAM_EMPTY:
+            if (reads++ < READS_MAX && stream_receive(&feed->stream)) break;
             sink_flush(feed->sink);
             return true;
         case STREAM_ENDED:

@@ -216,13 +216,14 @@ void sink_beat_sent(struct sink *s, uint64_t beat) {
 }
 
 /* While one waits for what was before it to be acknowledged, only the newest of those that
- * come meanwhile is kept. */
+ * come meanwhile is kept. Items that wait for the desk aren't sent yet: what comes behind
+ * them would vouch for them too early. */
 void sink_beat_back(struct sink *s, uint64_t beat) {
     sink_flush(s);
     if (s->read_after && beat > s->read_after) s->deleted = s->read_after = 0;
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
-        if (!part_is_live(p)) continue;
+        if (!part_is_live(p) || p->open_items) continue;
         struct sink_beat *to = p->beat.number ? &p->next_beat : &p->beat;
         *to = (struct sink_beat){.number = beat,
                                  .after = p->groups_sent,
@@ -342,7 +343,6 @@ void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t c
 
 /* Who has which key is asked when the first look was of no use. */
 static void look(struct sink *s) {
-    struct failure ignored;
     int64_t now = interrupt_clock();
     if (!s->system) return;
     for (uint32_t i = 0; i < s->nparts; i++) {
@@ -350,7 +350,8 @@ static void look(struct sink *s) {
         if (!is_to_be_looked_at(p)) continue;
         bool known = s->nodes->owner[split_slot(p->key, strlen(p->key))];
         if ((!known || p->pause) && now - s->refreshed_at >= REFRESH_MS) {
-            nodes_refresh(s->nodes, &ignored);
+            s->unmapped.text[0] = '\0';
+            nodes_refresh(s->nodes, &s->unmapped);
             s->refreshed_at = now = interrupt_clock();
         }
         part_send_look(s, p);

@@ -89,7 +89,8 @@ struct sink {
     uint32_t nparts;
     struct line **line; /* one a node, in the nodes' order */
     size_t nlines;
-    int64_t refreshed_at; /* who has which key */
+    int64_t refreshed_at;    /* who has which key */
+    struct failure unmapped; /* nobody could say so; "": somebody could */
 
     uint64_t system; /* the database that items come from; 0: not known yet */
     uint32_t timeline;

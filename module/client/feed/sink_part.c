@@ -88,7 +88,10 @@ struct line *part_line(struct sink *s, const struct sink_part *p, struct failure
     make_lines(s);
     for (size_t i = 0; i < s->nlines; i++)
         if (s->line[i]->node == node) line = s->line[i];
-    if (!line) fail(f, EXIT_SERVER, "nobody serves the slot of %s", p->key);
+    if (!line && s->unmapped.text[0])
+        *f = s->unmapped;
+    else if (!line)
+        fail(f, EXIT_SERVER, "nobody serves the slot of %s", p->key);
     return line && line_open(line, &s->settings, f) ? line : NULL;
 }
 

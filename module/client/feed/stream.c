@@ -2,6 +2,7 @@
 /* stream.c - see stream.h. */
 #include "stream.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,10 +107,13 @@ int stream_fd(const struct stream *s) {
     return s->connection ? PQsocket(s->connection) : -1;
 }
 
-void stream_receive(struct stream *s) {
-    PQconsumeInput(
-        s->connection); /* a connection that is lost is noticed by the next read */
+/* A connection that is lost is noticed by the next read. */
+bool stream_receive(struct stream *s) {
+    struct pollfd p = {.fd = PQsocket(s->connection), .events = POLLIN};
+    bool more = poll(&p, 1, 0) > 0;
+    PQconsumeInput(s->connection);
     PQflush(s->connection);
+    return more;
 }
 
 static enum stream_answer ended(struct stream *s, struct failure *f) {

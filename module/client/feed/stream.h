@@ -40,8 +40,8 @@ enum stream_answer { STREAM_CHANGE, STREAM_EMPTY, STREAM_ENDED };
 enum stream_answer stream_next(struct stream *s, struct pgoutput *out, struct failure *f);
 int stream_fd(const struct stream *s);
 
-/* Takes what has come. */
-void stream_receive(struct stream *s);
+/* Takes what has come. False: nothing had. */
+bool stream_receive(struct stream *s);
 
 bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied, struct failure *f);
 

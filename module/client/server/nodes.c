@@ -46,14 +46,14 @@ bool nodes_is_silent(const struct node *node) {
 void nodes_lose(struct node *node, struct failure *f) {
     bool silent = nodes_is_silent(node);
     char text[ADDRESS_TEXT];
-    server_show(&node->at, text);
     node->answers = false;
     if (interrupt_came())
         interrupt_fail(f);
     else if (silent)
-        fail(f, EXIT_SERVER, "the server at %s does not answer", text);
+        fail(f, EXIT_SERVER, "the server at %s does not answer",
+             server_show(&node->at, text));
     else
-        fail(f, EXIT_SERVER, "the server at %s is gone: %s", text, node->c->errstr);
+        server_explain(node->c, &node->at, f);
     nodes_drop(node);
 }
 

@@ -16,9 +16,6 @@
  * one that hangs must not keep others from being asked. */
 #define CONNECT_MS 5000
 
-/* Shaking hands for TLS is the only thing that is waited for when a connection is begun. */
-#define BEGIN_TLS_MS 1000
-
 /* The same for a sentinel, which has nothing else to do. */
 #define SENTINEL_MS 1000
 
@@ -152,8 +149,7 @@ redisContext *server_begin(const struct settings *s, const struct address *at,
     struct logins l;
     redisContext *c = open_with((redisOptions){.options = REDIS_OPT_NONBLOCK}, at, f);
     *replies = 0;
-    if (!c || (server_login()->tls &&
-               !server_tls_begin(s, at, c, interrupt_clock() + BEGIN_TLS_MS, f))) {
+    if (!c || (server_login()->tls && !server_tls_begin(s, at, c, 0, f))) {
         redisFree(c);
         return NULL;
     }
@@ -163,6 +159,17 @@ redisContext *server_begin(const struct settings *s, const struct address *at,
         redisAppendCommandArgv(c, (int)l.command[*replies].n, l.command[*replies].words,
                                NULL);
     return c;
+}
+
+bool server_wants_to_write(const redisContext *c) {
+    return c->obuf && *c->obuf && !server_tls_waits(c);
+}
+
+void server_explain(const redisContext *c, const struct address *at, struct failure *f) {
+    char text[ADDRESS_TEXT];
+    if (!server_tls_explain(c, at, f))
+        fail(f, EXIT_SERVER, "the server at %s is gone: %s", server_show(at, text),
+             c->errstr);
 }
 
 redisContext *server_connect(const struct settings *s, const struct address *at,

@@ -38,6 +38,13 @@ redisContext *server_connect(const struct settings *s, const struct address *at,
  * so many replies, which must be no errors. */
 redisContext *server_begin(const struct settings *s, const struct address *at,
                            unsigned *replies, struct failure *f);
+
+/* There is something to write, and it can be before more has been read. */
+bool server_wants_to_write(const redisContext *c);
+
+/* Why the connection has broken just now. */
+void server_explain(const redisContext *c, const struct address *at, struct failure *f);
+
 /* If the server wants another password or user than it got, says so; false then. */
 bool server_admits(const char *error, struct failure *f);
 

@@ -9,9 +9,16 @@
 
 #include "server.h"
 
-/* `c` is open and silent so far; the address is what it leads to; `until` is on
- * interrupt_clock(). */
+/* `c` is open, or about to be, and silent so far; the address is what it leads to; `until`
+ * is on interrupt_clock(). 0: nothing is waited for, and the handshake goes on as the
+ * connection is read and written. */
 bool server_tls_begin(const struct settings *s, const struct address *at, redisContext *c,
                       int64_t until, struct failure *f);
+
+/* The handshake waits for the server's answer. */
+bool server_tls_waits(const redisContext *c);
+
+/* Why the connection has broken just now. False: TLS isn't to blame, or there is none. */
+bool server_tls_explain(const redisContext *c, const struct address *at, struct failure *f);
 
 #endif

@@ -3,64 +3,11 @@
 /* tls_test.c - who is believed over TLS: a server whose certificate is of the right
  * authority and has the right name. */
 
+#include "certificates.h"
 #include "cluster.h"
 #include "files.h"
 #include "fill.h"
 #include "harness.h"
-#include "workspace.h"
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-/* ---- certificates ---- */
-
-/* The machine's own, or the one that was fetched. */
-#define FIND_OPENSSL "PATH=$PATH:$PWD/build/deps/openssl-tool; "
-#define OPENSSL                                                                            \
-    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-#define MAKE_CERTIFICATES                                                                  \
-    OPENSSL                                                                                \
-    "-subj /CN=authority -keyout ca.key -out ca.crt && " OPENSSL                           \
-    "-subj /CN=other -keyout other.key -out other.crt && "                                 \
-    "make() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "        \
-    "-subj /CN=$1 -keyout $1.key -out $1.req && echo subjectAltName=$2 >$1.san && "        \
-    "openssl x509 -req -in $1.req -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 "       \
-    "-extfile $1.san -out $1.crt; } && "                                                   \
-    "make address IP:127.0.0.1 && make named DNS:bulwark.example && "                      \
-    "make local DNS:localhost && make client DNS:client"
-
-static void discard(void *path) {
-    remove_tree(path);
-    free(path);
-}
-
-/* A folder: ca.crt has made address.crt, of 127.0.0.1; named.crt, of bulwark.example;
- * local.crt, of localhost; and client.crt; but not other.crt. */
-static const char *certificates(void) {
-    char *directory = workspace_new_directory();
-    test_defer(discard, directory);
-    if (system(FIND_OPENSSL "openssl version >/dev/null 2>&1") != 0)
-        SKIP("no openssl to be had");
-    const char *make =
-        text_of(FIND_OPENSSL "cd %s && (" MAKE_CERTIFICATES ") >log 2>&1", directory);
-    if (system(make) != 0)
-        FAIL("no certificates: %s", file_read(text_of("%s/log", directory)).bytes);
-    return directory;
-}
-
-/* ---- servers ---- */
-
-static int free_port(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)&at, &length) == 0);
-    close(fd);
-    return ntohs(at.sin_port);
-}
 
 /* A server that speaks TLS at `port`, and what was made for it. */
 struct guarded {
@@ -71,13 +18,11 @@ struct guarded {
 static struct guarded start_guarded(const char *name, const char *clients,
                                     const char *config) {
     struct guarded g = {.at = certificates(), .ids = numbers_file(0, 5000)};
+    int port = server_free_port();
     g.ca = text_of("%s/ca.crt", g.at);
-    g.port = text_of("%d", free_port());
-    g.s = server_start(.config =
-                           text_of("tls-port %s\ntls-cert-file %s/%s.crt\n"
-                                   "tls-key-file %s/%s.key\ntls-ca-cert-file %s\n"
-                                   "tls-auth-clients %s\n%s",
-                                   g.port, g.at, name, g.at, name, g.ca, clients, config));
+    g.port = text_of("%d", port);
+    g.s = server_start(.config = text_of(
+                           "%s%s", certificates_lines(g.at, name, port, clients), config));
     return g;
 }
 
@@ -146,7 +91,7 @@ TEST(each_node_of_a_cluster_has_a_certificate_of_its_own_name) {
     const char *config = text_of(CLUSTER "\ncluster-port %d\ntls-cluster yes\n"
                                          "cluster-announce-hostname localhost\n"
                                          "cluster-preferred-endpoint-type hostname",
-                                 free_port());
+                                 server_free_port());
     struct guarded g = start_guarded("address", "no", config);
     redisContext *c = client(g.s);
     for (int slot = 0; slot < 16384; slot += 4096)

@@ -205,22 +205,23 @@ static bool denies(redisContext *c, const char *key, const char *item) {
 
 /* Everything at once: filling, following, vouching, a rebuild, by a role and a user that
  * have no other rights than those that were printed. */
-TEST(the_rights_that_are_printed_are_enough) {
+static void expect_enough(const char *number) {
     struct database *d = database_shared();
     struct server *s = server_shared();
     redisContext *c = client(s);
     database_run(d, "CREATE SCHEMA shop; CREATE TABLE shop.users (id int PRIMARY KEY, note "
                     "text); INSERT INTO shop.users SELECT generate_series(1, 2000)");
     const char *base =
-        text_of("database = %s\nserver = 127.0.0.1:%d\nfilter = k\ntable = shop.users\n"
-                "item = user:{id}\nlease = 1s\n",
-                config_conninfo(d, "feeder"), s->port);
+        text_of("database = %s\nserver = redis://127.0.0.1:%d/%s\nfilter = k\n"
+                "table = shop.users\nitem = user:{id}\nlease = 1s\n",
+                config_conninfo(d, "feeder"), s->port, number);
     const char *password = config_file("geheim\n");
     const char *config = config_file(text_of(
         "%sserver-user = bulwark_feed\nserver-password-file = %s\n", base, password));
     CHECK(runs(d, config));
     make_user(c, config);
     test_defer(delete_user, c);
+    expect(c, "OK", "SELECT", number);
 
     struct outcome check = program_run("feed", "check", config);
     CHECK_INT(check.code, 0);
@@ -240,6 +241,14 @@ TEST(the_rights_that_are_printed_are_enough) {
     program_wait(feed);
     CHECK_INT(program_run("feed", "drop", config).code, 0);
     database_run(d, "DROP SCHEMA shop CASCADE");
+}
+
+TEST(the_rights_that_are_printed_are_enough) {
+    expect_enough("0");
+}
+
+TEST(the_rights_that_are_printed_are_enough_in_another_database) {
+    expect_enough("3");
 }
 
 /* The same in a cluster; the numbers 1 to 100 are there, and then 101. */

@@ -6,6 +6,7 @@
 #include "database.h"
 
 #include "check.h"
+#include "files.h"
 #include "server.h"
 #include "wait.h"
 #include "workspace.h"
@@ -35,6 +36,9 @@
 #define MESSAGE_MAX   (1 << 20)
 #define PROTOCOL_3_0  196608
 #define SECONDS_QUIET 60 /* for an answer */
+
+/* Whom it believes, if it has certificates. */
+#define HBA "local all all trust\nhostssl all all 127.0.0.1/32 cert\n"
 
 /* Where programs are, for the user that runs them. */
 struct programs {
@@ -469,6 +473,26 @@ void database_become(struct database *d, struct database *other) {
     database_start_again(d);
 }
 
+/* It reads its key if that is its own, and nobody else's. */
+static void copy_certificate(struct database *d, const char *from, const char *name,
+                             const char *to) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/data/%s", d->directory, to);
+    struct file file = file_read(text_of("%s/%s", from, name));
+    file_write(path, file.bytes, file.length);
+    bool given = chmod(path, 0600) == 0 &&
+                 (geteuid() != 0 || chown(path, nobody()->pw_uid, nobody()->pw_gid) == 0);
+    if (!given) FAIL("cannot give %s away", path);
+}
+
+static void write_certificates(struct database *d, const char *from) {
+    copy_certificate(d, from, "ca.crt", "root.crt");
+    copy_certificate(d, from, "local.crt", "server.crt");
+    copy_certificate(d, from, "local.key", "server.key");
+    write_file(d, "data/postgresql.conf", "ssl = on\nssl_ca_file = 'root.crt'\n");
+    file_write(file_of(d, "data/pg_hba.conf"), HBA, strlen(HBA));
+}
+
 /* Nothing is to outlast the test, so it doesn't wait for the disk. */
 static void make_data(struct database *d, struct database_options options) {
     char data[600];
@@ -492,6 +516,7 @@ static void make_data(struct database *d, struct database_options options) {
                "fsync = off\nfull_page_writes = off\nshared_buffers = 32MB\njit = off\n");
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
     if (options.standby) write_file(d, "data/standby.signal", "");
+    if (options.certificates) write_certificates(d, options.certificates);
 }
 
 static void start(struct database *d, struct database_options options) {

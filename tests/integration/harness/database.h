@@ -30,6 +30,8 @@ struct database_options {
     bool tcp;             /* It listens at d->port, too. */
     const char *config;   /* Further lines of postgresql.conf; may be NULL. */
     const char *encoding; /* NULL: UTF8. */
+    const char *certificates; /* A folder: over TCP it speaks TLS alone, as localhost, with
+                                 whoever has a certificate of the role's name. */
 };
 
 struct database {
