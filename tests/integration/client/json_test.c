@@ -75,8 +75,9 @@ TEST(what_is_not_there_is_null) {
     }
 }
 
+/* A server of its own: a shared one may have lost a ready filter, which is a warning. */
 TEST(a_watch_has_the_warnings_that_its_screen_has) {
-    struct server *s = server_shared();
+    struct server *s = server_start();
     expect(client(s), "OK", "BF.RESERVE", "k", "0.001", "100", "LOADING");
     struct outcome got =
         program_run("watch", "--json", "--count", "1", "-p", program_port(s));
