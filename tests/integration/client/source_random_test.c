@@ -192,7 +192,7 @@ static void fill_from(struct server *s, const struct writer *w) {
               w->csv ? line[n - 1] : "", w->binary ? ", binary" : "",
               piped ? ", a pipe" : "");
     int code = program_wait(p);
-    const char *said = w->bad ? text_of("*bulwark: %lld values of *", w->bad)
+    const char *said = w->bad ? text_of("*bulwark: %lld value* of *", w->bad)
                               : text_of("*\"items\":*%zu,*", w->items.n);
     CHECK_INT(code, w->bad ? EXIT_ITEMS : EXIT_DONE);
     if (!text_matches(w->bad ? program_errors(p) : program_output(p), said))

@@ -5,6 +5,7 @@
 
 #include "certificates.h"
 #include "files.h"
+#define LONG_SCENES
 #include "scene.h"
 #include "sentinels.h"
 #include "states.h"
@@ -234,7 +235,7 @@ static bool is_replica(const struct server *s) {
 }
 
 /* It takes itself for the master until the sentinels see to it. */
-TEST(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, WITH_OWN);
     server_kill(w->master);
@@ -249,7 +250,7 @@ TEST(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
     CHECK(scene_replayed(s));
 }
 
-TEST(no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, WITH_OWN);
     server_pause(w->master);
@@ -321,7 +322,7 @@ TEST(adds_that_no_file_has_are_not_vouched_for) {
 /* ---- others ---- */
 
 /* No HELLO is there to ask for RESP3. */
-TEST(no_row_is_denied_longer_than_promised_over_a_unix_socket) {
+SCENE_ONCE(no_row_is_denied_longer_than_promised_over_a_unix_socket) {
     char *directory = workspace_new_directory();
     test_defer(free, directory);
     const char *path = text_of("%s/socket", directory);

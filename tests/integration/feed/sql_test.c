@@ -209,7 +209,8 @@ static void expect_enough(const char *number) {
     struct database *d = database_shared();
     struct server *s = server_shared();
     redisContext *c = client(s);
-    database_run(d, "CREATE SCHEMA shop; CREATE TABLE shop.users (id int PRIMARY KEY, note "
+    database_run(d, "DROP SCHEMA IF EXISTS shop CASCADE; CREATE SCHEMA shop; CREATE TABLE "
+                    "shop.users (id int PRIMARY KEY, note "
                     "text); INSERT INTO shop.users SELECT generate_series(1, 2000)");
     const char *base =
         text_of("database = %s\nserver = redis://127.0.0.1:%d/%s\nfilter = k\n"
