@@ -58,6 +58,7 @@ static bool set(const struct config_key *k, const char *value, struct feed_confi
     switch (k->type) {
     case CONFIG_TEXT:
     case CONFIG_TEMPLATE:
+        free(*(char **)field); /* what it is if left out */
         *(const char **)field = fail_strndup(value, strlen(value));
         return true;
     case CONFIG_COUNT:
@@ -65,6 +66,7 @@ static bool set(const struct config_key *k, const char *value, struct feed_confi
     case CONFIG_TIME:
         return numbers_time(value, (int64_t *)field);
     case CONFIG_RATE:
+        free(*(char **)field);
         *(const char **)field = fail_strndup(value, strlen(value));
         return numbers_rate(value, &rate);
     case CONFIG_YES:

@@ -18,11 +18,6 @@
  * a beat that came too late. */
 #define COMMITS_MAX 5
 
-/* Whoever answers within this is there: for a lease, since one that ends meanwhile would
- * have ended anyway; but a server may be busy for longer than a short one. */
-#define ANSWER_MS_MIN 2000
-#define ANSWER_MS_MAX 5000
-
 /* Between two questions who has which key. */
 #define REFRESH_MS 1000
 
@@ -184,10 +179,23 @@ void sink_commit(struct sink *s, uint64_t lsn) {
     if (lsn > s->position) s->position = lsn;
 }
 
+/* A server that waits for replicas or files does nothing else for us meanwhile: what comes
+ * then goes together. */
+static bool gathers(const struct sink *s, const struct sink_part *p) {
+    return (s->config->wait_replicas || s->config->wait_aof) &&
+           !part_has_none_on_its_way(p);
+}
+
+static void flush(struct sink *s, bool all) {
+    for (uint32_t i = 0; i < s->nparts; i++) {
+        struct sink_part *p = &s->part[i];
+        if (p->open_items && !part_waits_for_desk(p) && (all || !gathers(s, p)))
+            part_send_adds(s, p);
+    }
+}
+
 void sink_flush(struct sink *s) {
-    for (uint32_t i = 0; i < s->nparts; i++)
-        if (s->part[i].open_items && !part_waits_for_desk(&s->part[i]))
-            part_send_adds(s, &s->part[i]);
+    flush(s, false);
 }
 
 bool sink_has_room(const struct sink *s) {
@@ -219,7 +227,7 @@ void sink_beat_sent(struct sink *s, uint64_t beat) {
  * come meanwhile is kept. Items that wait for the desk aren't sent yet: what comes behind
  * them would vouch for them too early. */
 void sink_beat_back(struct sink *s, uint64_t beat) {
-    sink_flush(s);
+    flush(s, true);
     if (s->read_after && beat > s->read_after) s->deleted = s->read_after = 0;
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
@@ -375,15 +383,10 @@ static void leave_broken(struct sink *s, const struct line *l) {
         if (s->part[i].line == l) part_trouble(s, &s->part[i], l->why);
 }
 
-static int64_t patience(const struct sink *s) {
-    int64_t ms = s->config->lease;
-    return ms < ANSWER_MS_MIN ? ANSWER_MS_MIN : ms > ANSWER_MS_MAX ? ANSWER_MS_MAX : ms;
-}
-
 static void receive_from(struct sink *s, struct line *l) {
     line_read(l);
     sink_take_replies(s, l);
-    line_hurry(l, patience(s));
+    line_hurry(l, sink_patience(s));
     if (!l->broke) return;
     l->broke = false;
     sink_take_replies(s, l);

@@ -9,9 +9,6 @@
 #include "sink_part.h"
 #include "survey/survey.h"
 
-/* What WAIT and WAITAOF may take. */
-#define WAIT_MS 1000
-
 /* ---- what is sent ---- */
 
 static void send_group(struct sink_part *p, struct line *l, struct group *g) {
@@ -36,12 +33,17 @@ void part_send_look(struct sink *s, struct sink_part *p) {
     p->looking = true;
 }
 
-static void add_waits(const struct feed_config *c, struct group *g) {
+/* They take less than a line that is silent would be given up after. A replica that is
+ * asked for its file together with the adds says that they aren't there yet, and nothing
+ * else for a second: so it is asked for the adds first. */
+static void add_waits(const struct sink *s, struct group *g) {
+    const struct feed_config *c = s->config;
+    uint64_t files = c->wait_aof - (c->wait_aof > 0);
     char n[24], ms[24];
-    snprintf(ms, sizeof(ms), "%d", WAIT_MS);
-    snprintf(n, sizeof(n), "%" PRIu64, c->wait_replicas);
-    if (c->wait_replicas) GROUP_ADD(g, REPLY_WAIT, "WAIT", n, ms);
-    snprintf(n, sizeof(n), "%" PRIu64, c->wait_aof - (c->wait_aof > 0));
+    snprintf(ms, sizeof(ms), "%" PRId64, sink_patience(s) * 3 / 4);
+    snprintf(n, sizeof(n), "%" PRIu64, c->wait_replicas > files ? c->wait_replicas : files);
+    if (c->wait_replicas || files) GROUP_ADD(g, REPLY_WAIT, "WAIT", n, ms);
+    snprintf(n, sizeof(n), "%" PRIu64, files);
     if (c->wait_aof) GROUP_ADD(g, REPLY_WAITAOF, "WAITAOF", "1", n, ms);
 }
 
@@ -65,7 +67,7 @@ void part_send_adds(struct sink *s, struct sink_part *p) {
     group_add_more(g, REPLY_ADDED, 4, words, &p->open, p->open_items);
     add_set(s, p, g);
     GROUP_ADD(g, REPLY_ITEMS, "BF.CARD", p->key);
-    add_waits(s->config, g);
+    add_waits(s, g);
     s->items += p->open_items;
     resp_clear(&p->open);
     p->open_items = 0;

@@ -12,6 +12,16 @@
 #define LOOK_MS_FIRST 100
 #define LOOK_MS_LAST  5000
 
+/* Whoever answers within this is there: for a lease, since one that ends meanwhile would
+ * have ended anyway; but a server may be busy for longer than a short one. */
+#define ANSWER_MS_MIN 2000
+#define ANSWER_MS_MAX 5000
+
+int64_t sink_patience(const struct sink *s) {
+    int64_t ms = s->config->lease;
+    return ms < ANSWER_MS_MIN ? ANSWER_MS_MIN : ms > ANSWER_MS_MAX ? ANSWER_MS_MAX : ms;
+}
+
 bool part_is_live(const struct sink_part *p) {
     return p->stage == SINK_REPLAYING || p->stage == SINK_FILLING ||
            p->stage == SINK_FOLLOWING;

@@ -11,6 +11,9 @@
 
 #include "sink.h"
 
+/* How long a line may owe a reply, in ms. */
+int64_t sink_patience(const struct sink *s);
+
 /* It takes items. */
 bool part_is_live(const struct sink_part *p);
 bool part_has_none_on_its_way(const struct sink_part *p);

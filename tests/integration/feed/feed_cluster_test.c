@@ -6,12 +6,14 @@
 #include "files.h"
 #define LONG_SCENES
 #include "scene.h"
+#include "states.h"
 
 #define PARTS 6
 
 static struct scene *start_over(struct cluster *all) {
     return scene_start(.server = all->node[0], .spread = spread_of(all, PARTS),
-                       .others = {all->node[1], all->node[2]},
+                       .others = {all->node[1], all->node[2], all->node[3], all->node[4],
+                                  all->node[5]},
                        .address = text_of("server = 127.0.0.1:%d\ncluster = yes\n"
                                           "parts = %d\n",
                                           all->node[0]->port, PARTS));
@@ -56,4 +58,24 @@ SCENE_ONCE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
     scene_end(s);
     CHECK_STR(generation_of_part(s, 0), first);
     CHECK(strcmp(generation_of_part(s, PARTS - 1), last) != 0);
+}
+
+/* Its replica takes over; then it comes back, and takes over in turn. */
+SCENE_ONCE(no_row_is_denied_longer_than_promised_when_masters_of_a_cluster_are_killed) {
+    struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
+    struct scene *s = start_over(all);
+    const char *last = generation_of_part(s, PARTS - 1);
+    for (int i = 0; i < 2; i++) {
+        struct server *master = cluster_owning_server(all, s->spread->key[PARTS - 1]);
+        server_kill(master);
+        WAIT_UNTIL(cluster_owning_server(all, s->spread->key[PARTS - 1]) != master);
+        scene_go_on(s);
+        server_start_again(master);
+        expect(client(master), "OK", "CONFIG", "SET", "cluster-replica-no-failover", "no");
+        WAIT_UNTIL(cluster_is_up(all) &&
+                   strcmp(info_text(client(master), "replication", "master_link_status"),
+                          "up") == 0);
+    }
+    scene_end(s);
+    CHECK_STR(generation_of_part(s, PARTS - 1), last);
 }

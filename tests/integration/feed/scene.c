@@ -39,7 +39,8 @@ struct scene *scene_start_with(struct scene_rules rules) {
                          .spread = rules.spread);
     s->judge =
         judge_start(.database = s->database,
-                    .servers = {s->server, rules.others[0], rules.others[1]},
+                    .servers = {s->server, rules.others[0], rules.others[1],
+                                rules.others[2], rules.others[3], rules.others[4]},
                     .spread = rules.spread, .lease = FEED_LEASE, .write = rules.write,
                     .look = rules.look, .exact = rules.mode.announce);
     scene_go_on(s);

@@ -73,10 +73,10 @@ struct mode {
     static void fact##_once(void)
 
 struct scene_rules {
-    struct mode mode;          /* Its database is shared ... */
-    struct database *database; /* ... unless there is this one. */
-    struct server *server;     /* NULL: a fresh one */
-    struct server *others[2];  /* are asked, too */
+    struct mode mode;                         /* Its database is shared ... */
+    struct database *database;                /* ... unless there is this one. */
+    struct server *server;                    /* NULL: a fresh one */
+    struct server *others[JUDGE_SERVERS - 1]; /* are asked, too */
     const struct spread *spread;
     const char *address, *lines; /* as for the feed */
     const char *table;           /* NULL: CREATE TABLE users (id bigint PRIMARY KEY) */
