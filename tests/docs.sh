@@ -85,7 +85,7 @@ differ() { # file, what it names
     commands | grep -vE "^$own$" | diff - "$2" | sed -n "s,^<,$1 lacks,p; s,^>,$1 has,p"
 }
 commands_misnamed() {
-    sed -n 's/^| \[\(BF\.[A-Z]*\)\].*/\1/p' README.md | sort >build/commands.readme
+    sed -n 's/^| \[\(BF\.[A-Z, .]*\)\].*/\1/p' README.md | tr -s ', ' '\n' | sort >build/commands.readme
     sed -n 's/^## \(BF\..*\)/\1/p' module/manual/commands.md | tr -s ', ' '\n' | sort >build/commands.manual
     differ README.md build/commands.readme
     differ module/manual/commands.md build/commands.manual
