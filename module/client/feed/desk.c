@@ -75,18 +75,24 @@ static bool is_as_it_was(struct sink *s, const struct sink_part *p, struct node 
     return good || give_up(node);
 }
 
+static int64_t deadline(const struct sink *s, const struct sink_part *p) {
+    return p->beat.clock + s->config->lease;
+}
+
 static bool exec_vouch(struct sink *s, struct sink_part *p, struct node *node,
                        struct failure *f) {
     char until[24];
     struct group *g = group_new(GROUP_OTHER, NULL);
-    snprintf(until, sizeof(until), "%" PRId64, p->beat.clock + s->config->lease);
+    snprintf(until, sizeof(until), "%" PRId64, deadline(s, p));
     part_write_state(s, p, g->stored);
     GROUP_ADD(g, REPLY_OK, "MULTI");
     GROUP_ADD(g, REPLY_OK, "BF.READY", p->key, "PXAT", until);
     GROUP_ADD(g, REPLY_OK, "SET", p->state_key, g->stored);
     GROUP_ADD(g, REPLY_EXEC, "EXEC");
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
     bool good = ask(node, g, f);
     if (good) part_note_stored(p, g->stored, p->state.lsn);
+    if (good) part_note_vouched(p, deadline(s, p), g->clock);
     group_free(g);
     return good;
 }
@@ -98,11 +104,11 @@ bool desk_vouch(struct sink *s, struct sink_part *p, struct failure *f) {
 
 /* ---- a new generation ---- */
 
-static bool send_commit(struct sink *s, const struct sink_part *p, struct node *node,
+static bool send_commit(struct sink *s, struct sink_part *p, struct node *node,
                         struct failure *f) {
     char until[24], count[24];
     struct group *g = group_new(GROUP_OTHER, NULL);
-    snprintf(until, sizeof(until), "%" PRId64, p->beat.clock + s->config->lease);
+    snprintf(until, sizeof(until), "%" PRId64, deadline(s, p));
     snprintf(count, sizeof(count), "%" PRIu64, p->token_count);
     GROUP_ADD(g, REPLY_CLOCK, "TIME");
     bool good = ask(node, g, f) && is_of_this_clock(s, p, g->clock, f);
@@ -110,7 +116,9 @@ static bool send_commit(struct sink *s, const struct sink_part *p, struct node *
     if (!good) return false;
     g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_OK, "BF.REBUILD", p->key, "COMMIT", p->token, count, "PXAT", until);
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
     good = ask(node, g, f);
+    if (good) part_note_vouched(p, deadline(s, p), g->clock);
     group_free(g);
     return good;
 }

@@ -50,6 +50,8 @@ static bool is_sound(const struct sink *s, const struct survey_filter *filter,
     if (filter->state != SURVEY_READY) return lost(f, "nobody vouches for the filter");
     if (strcmp(filter->generation, t->generation) != 0)
         return lost(f, "the filter was replaced by another");
+    if (filter->items == 0)
+        return lost(f, "the filter is empty, and only a fill vouches for such a one");
     return is_curable(s, filter, t, f);
 }
 

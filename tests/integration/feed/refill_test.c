@@ -92,6 +92,25 @@ TEST(a_table_that_is_empty_is_vouched_for) {
     CHECK_STR(check(f, "1"), "absent");
 }
 
+/* BF.READY vouches for no filter without items; a fill may. */
+TEST(a_table_that_is_empty_is_vouched_for_again_when_the_feed_comes_back) {
+    struct feed *f =
+        feed_start(.database = feed_table(database_shared()), .server = server_shared());
+    feed_wait(f);
+    feed_kill(f);
+    WAIT_UNTIL(!feed_vouches(f));
+    feed_start_again(f);
+    feed_wait(f);
+}
+
+TEST(a_table_that_is_empty_is_vouched_for_again_after_an_alarm) {
+    struct feed *f =
+        feed_start(.database = feed_table(database_shared()), .server = server_shared());
+    feed_wait(f);
+    expect(link_of(f), "OK", "BF.LOADING", "k");
+    feed_wait(f);
+}
+
 TEST(rows_that_were_there_before_the_feed_are_found) {
     struct feed *f = feed_start(.database = table_with(20000), .server = server_shared());
     feed_wait(f);
@@ -138,6 +157,14 @@ TEST(a_filter_that_somebody_deletes_is_filled_again) {
     feed_wait(f);
     call(link_of(f), "DEL", "k");
     CHECK_STR(check(f, "1"), "unknown");
+    feed_wait(f);
+    check_rows(f);
+}
+
+/* The next beat is twenty minutes away. */
+TEST(a_filter_is_vouched_for_as_soon_as_it_is_filled_whatever_the_lease_is) {
+    struct feed *f =
+        feed_start(.database = table_with(1000), .server = server_shared(), .lease = "1h");
     feed_wait(f);
     check_rows(f);
 }

@@ -140,6 +140,15 @@ TEST(metrics_tell_what_a_feed_has_done) {
         strstr(page_of(port), "bulwark_feed_parts{filter=\"k\",stage=\"following\"} 1\n"));
 }
 
+TEST(metrics_tell_of_no_lease_before_anything_is_vouched_for) {
+    struct feed *f =
+        feed_start(.database = database(), .server = server_shared(), .lease = "1h",
+                   .address = "server = 127.0.0.1:1\n", .lines = "metrics = 127.0.0.1:0\n");
+    int port = metrics_port(f);
+    WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 1);
+    CHECK(metric(port, "bulwark_feed_lease_seconds") == 0);
+}
+
 TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
     struct feed *f = measured();
     int port = metrics_port(f);
