@@ -325,6 +325,13 @@ TEST(items_of_a_table_without_a_key_are_found) {
                     "'n:' || name || ':' || other");
 }
 
+TEST(items_are_the_same_whatever_a_database_has_set) {
+    database_run(database_shared(), "ALTER DATABASE postgres SET DateStyle = German");
+    struct feed *f = check_both_ways("day date PRIMARY KEY", "date '1990-01-01' + i",
+                                     "{day}", "to_char(day, 'YYYY-MM-DD')");
+    database_run(f->rules.database, "ALTER DATABASE postgres RESET DateStyle");
+}
+
 /* Its key would be passed over. */
 TEST(a_row_without_an_item_is_left_out) {
     struct feed *f =
