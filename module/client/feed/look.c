@@ -50,8 +50,6 @@ static bool is_sound(const struct sink *s, const struct survey_filter *filter,
     if (filter->state != SURVEY_READY) return lost(f, "nobody vouches for the filter");
     if (strcmp(filter->generation, t->generation) != 0)
         return lost(f, "the filter was replaced by another");
-    if (filter->items == 0)
-        return lost(f, "the filter is empty, and only a fill vouches for such a one");
     return is_curable(s, filter, t, f);
 }
 
@@ -64,6 +62,11 @@ bool look_is_ours(const struct sink *s, const char *state, const redisReply *inf
         return lost(f, "the filter's state is of another version");
     if (!is_of_this_feed(s, out, f)) return false;
     return strcmp(out->generation, STATE_FILLING) == 0 || is_sound(s, &filter, out, f);
+}
+
+bool look_is_empty(const redisReply *info) {
+    struct survey_filter filter = {.items = 0};
+    return info && survey_read_filter(info, &filter) && filter.items == 0;
 }
 
 uint64_t look_room(const redisReply *info) {

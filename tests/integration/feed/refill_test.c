@@ -92,7 +92,6 @@ TEST(a_table_that_is_empty_is_vouched_for) {
     CHECK_STR(check(f, "1"), "absent");
 }
 
-/* BF.READY vouches for no filter without items; a fill may. */
 TEST(a_table_that_is_empty_is_vouched_for_again_when_the_feed_comes_back) {
     struct feed *f =
         feed_start(.database = feed_table(database_shared()), .server = server_shared());
