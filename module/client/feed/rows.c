@@ -164,7 +164,8 @@ struct source *rows_open(const struct feed_config *c, const struct settings *s,
                                     .before_length = strlen(before),
                                     .after = after,
                                     .after_length = strlen(after),
-                                    .binary = true};
+                                    .binary = true,
+                                    .any_length = true};
     return source;
 }
 

@@ -324,6 +324,21 @@ TEST(items_of_a_table_without_a_key_are_found) {
                     "'n:' || name || ':' || other");
 }
 
+/* bulwark fill takes them for mistakes. */
+TEST(items_of_more_than_64_KiB_are_found) {
+    struct database *d = database_shared();
+    database_run(d, "CREATE TABLE users (id int PRIMARY KEY, name text);"
+                    "INSERT INTO users SELECT i, repeat('x', 65536 + i)"
+                    " FROM generate_series(1, 3) i");
+    struct feed *f =
+        feed_start(.database = d, .server = server_shared(), .item = "u:{name}");
+    feed_wait(f);
+    database_run(d, "INSERT INTO users VALUES (4, repeat('y', 200000))");
+    const char *items = database_run(d, "SELECT 'u:' || name FROM users ORDER BY id");
+    WAIT_UNTIL(is(f, strrchr(items, '\n') + 1, "maybe"));
+    check_items(f, items);
+}
+
 TEST(items_are_the_same_whatever_a_database_has_set) {
     database_run(database_shared(), "ALTER DATABASE postgres SET DateStyle = German");
     struct feed *f = check_both_ways("day date PRIMARY KEY", "date '1990-01-01' + i",
