@@ -4,7 +4,7 @@
  *
  *     WATCH key state; GET state; BF.INFO key FULL; TIME
  *     MULTI; BF.READY key PXAT ms; SET state; EXEC       if it is as it was looked at
- *            BF.INSERT key of a marker                   before it, if the filter is empty */
+ *            BF.INSERT of a marker                 before it, if the filter is empty */
 #ifndef FEED_DESK_H
 #define FEED_DESK_H
 

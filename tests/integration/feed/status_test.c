@@ -6,6 +6,7 @@
 #include "feeds.h"
 #include "files.h"
 #include "harness.h"
+#include "integration/client/promtool.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -156,6 +157,11 @@ TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
     WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 0);
     WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") == 0);
     CHECK(metric(port, "bulwark_feed_lag_seconds") >= 1);
+}
+
+TEST(prometheus_takes_a_feeds_page) {
+    const char *page = page_of(metrics_port(measured()));
+    CHECK_STR(promtool("check metrics", strstr(page, "\r\n\r\n") + 4), "");
 }
 
 /* Lines of HELP, as the manual's table has them. */
