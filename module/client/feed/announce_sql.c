@@ -19,6 +19,8 @@
 /* What the functions of all feeds belong to. */
 #define OWNER "bulwark_announce"
 
+#define SET(name, value) "SET " name " = " value "\n"
+
 static const char head[] =
     "-- announce: tells the feed what is written before it can be seen.\n"
     "DO $bulwark$\n"
@@ -37,10 +39,9 @@ static const char head[] =
 
 /* The sort of EXCEPT takes no more memory than work_mem, however many rows there are. */
 static const char attributes[] = " RETURNS trigger\n"
-                                 "LANGUAGE plpgsql SECURITY DEFINER\n"
-                                 "SET search_path = pg_catalog, pg_temp\n"
-                                 "SET enable_hashagg = off\n"
-                                 "AS ";
+                                 "LANGUAGE plpgsql SECURITY DEFINER\n" SQL_TEXT_SETTINGS(
+                                     SET) "SET enable_hashagg = off\n"
+                                          "AS ";
 
 /* Messages of about a page of WAL each. */
 static const char tells[] =

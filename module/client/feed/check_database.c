@@ -69,8 +69,6 @@ static bool connect_to(struct check *k) {
     }
     k->version = PQserverVersion(k->connection);
     PQclear(check_ask(k, "SET default_transaction_read_only = on"));
-    PQclear(check_ask(k, "SET standard_conforming_strings = on"));
-    PQclear(check_ask(k, "SET search_path = pg_catalog, pg_temp"));
     return tell_names(k);
 }
 

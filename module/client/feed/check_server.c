@@ -91,24 +91,39 @@ static int64_t longest(const char *saves) {
     return most * 1000;
 }
 
-/* 0: it saves never, or the user may not ask. */
-static int64_t saves_every(struct node *node) {
-    static const char *const words[] = {"CONFIG", "GET", "save"};
+/* "": the user may not ask. */
+static void ask_setting(struct node *node, const char *name, char *out, size_t room) {
+    const char *const words[] = {"CONFIG", "GET", name};
     struct failure f;
-    int64_t ms = 0;
     redisReply *r = nodes_ask_node(node, interrupt_clock() + ANSWER_MS, &f, 3, words);
-    if (r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[1]->str)
-        ms = longest(r->element[1]->str);
+    bool told = r && r->type == REDIS_REPLY_ARRAY && r->elements == 2 && r->element[1]->str;
+    snprintf(out, room, "%s", told ? r->element[1]->str : "");
     freeReplyObject(r);
-    return ms;
+}
+
+/* A file that is written each second holds up all that waits for it. */
+static void check_files(struct check *k, struct node *node, const struct facts *facts,
+                        const char *name) {
+    char when[16];
+    if (!k->config->wait_aof) return;
+    ask_setting(node, "appendfsync", when, sizeof(when));
+    if (strcmp(facts->aof, "0") == 0)
+        check_say(k, CHECK_ERROR,
+                  "%s has no AOF, and wait-aof waits for it: appendonly yes", name);
+    else if (*when && strcmp(when, "always") != 0)
+        check_say(k, CHECK_WARNING,
+                  "%s has appendfsync %s: with wait-aof, a batch a second is all that is "
+                  "added. appendfsync always",
+                  name, when);
 }
 
 /* What the server's file lacks when it starts again must come from the slot: see keep. */
 static void check_persistence(struct check *k, struct node *node, const struct facts *facts,
                               const char *name) {
-    char time[NUMBERS_TEXT];
+    char time[NUMBERS_TEXT], saves[256];
     if (strcmp(facts->aof, "0") != 0) return;
-    int64_t every = saves_every(node);
+    ask_setting(node, "save", saves, sizeof(saves));
+    int64_t every = longest(saves);
     if (every && every <= k->config->keep) return;
     check_say(
         k, CHECK_WARNING,
@@ -266,6 +281,7 @@ static void check_node(struct server *s, const struct part *p) {
         check_product(k, &facts, name);
         check_memory_policy(k, &facts, name);
         check_persistence(k, node, &facts, name);
+        check_files(k, node, &facts, name);
         check_memory(s, node, &facts, name);
         check_distance(k, node, name);
         if (node->c) check_keys(s, node, p);

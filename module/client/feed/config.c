@@ -159,7 +159,7 @@ static bool find_missing(const struct reading *r, struct failure *f) {
 }
 
 static void set_initial(struct feed_config *out, const char *path) {
-    *out = (struct feed_config){.path = path};
+    *out = (struct feed_config){.path = path, .settings.in_file = true};
     for (const struct config_key *k = config_keys; k->name; k++)
         if (k->initial) set(k, k->initial, out);
 }

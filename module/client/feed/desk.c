@@ -56,7 +56,7 @@ static bool is_of_this_clock(const struct sink *s, const struct sink_part *p, in
 
 /* The keys are watched; they must be what was looked at. */
 static bool is_as_it_was(struct sink *s, const struct sink_part *p, struct node *node,
-                         struct failure *f) {
+                         bool *empty, struct failure *f) {
     struct state state;
     struct group *g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_OK, "WATCH", p->key, p->state_key);
@@ -71,38 +71,57 @@ static bool is_as_it_was(struct sink *s, const struct sink_part *p, struct node 
                 fail(f, EXIT_REFUSED, "the server has gone back to an older state");
     good = good && look_is_ours(s, g->state, g->info, &state, f) &&
            is_of_this_clock(s, p, g->clock, f);
+    *empty = good && look_is_empty(g->info);
     group_free(g);
     return good || give_up(node);
 }
 
-static bool exec_vouch(struct sink *s, struct sink_part *p, struct node *node,
+static int64_t deadline(const struct sink *s, const struct sink_part *p) {
+    return p->beat.clock + s->config->lease;
+}
+
+/* BF.READY vouches for no filter without items, since most often whoever was to fill it has
+ * failed. This one is right as it is, and gets an item that no row can be. */
+static void add_marker(const struct sink_part *p, struct group *g) {
+    const char *const words[] = {"BF.INSERT", p->key, "NOCREATE", "ITEMS"};
+    struct resp marker = {.n = 0};
+    resp_word(&marker, "", 1);
+    group_add_more(g, REPLY_OK, 4, words, &marker, 1);
+    resp_free(&marker);
+}
+
+static bool exec_vouch(struct sink *s, struct sink_part *p, struct node *node, bool empty,
                        struct failure *f) {
     char until[24];
     struct group *g = group_new(GROUP_OTHER, NULL);
-    snprintf(until, sizeof(until), "%" PRId64, p->beat.clock + s->config->lease);
+    snprintf(until, sizeof(until), "%" PRId64, deadline(s, p));
     part_write_state(s, p, g->stored);
     GROUP_ADD(g, REPLY_OK, "MULTI");
+    if (empty) add_marker(p, g);
     GROUP_ADD(g, REPLY_OK, "BF.READY", p->key, "PXAT", until);
     GROUP_ADD(g, REPLY_OK, "SET", p->state_key, g->stored);
     GROUP_ADD(g, REPLY_EXEC, "EXEC");
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
     bool good = ask(node, g, f);
     if (good) part_note_stored(p, g->stored, p->state.lsn);
+    if (good) part_note_vouched(p, deadline(s, p), g->clock);
     group_free(g);
     return good;
 }
 
 bool desk_vouch(struct sink *s, struct sink_part *p, struct failure *f) {
     struct node *node = node_of(s, p, f);
-    return node && is_as_it_was(s, p, node, f) && exec_vouch(s, p, node, f);
+    bool empty;
+    return node && is_as_it_was(s, p, node, &empty, f) && exec_vouch(s, p, node, empty, f);
 }
 
 /* ---- a new generation ---- */
 
-static bool send_commit(struct sink *s, const struct sink_part *p, struct node *node,
+static bool send_commit(struct sink *s, struct sink_part *p, struct node *node,
                         struct failure *f) {
     char until[24], count[24];
     struct group *g = group_new(GROUP_OTHER, NULL);
-    snprintf(until, sizeof(until), "%" PRId64, p->beat.clock + s->config->lease);
+    snprintf(until, sizeof(until), "%" PRId64, deadline(s, p));
     snprintf(count, sizeof(count), "%" PRIu64, p->token_count);
     GROUP_ADD(g, REPLY_CLOCK, "TIME");
     bool good = ask(node, g, f) && is_of_this_clock(s, p, g->clock, f);
@@ -110,7 +129,9 @@ static bool send_commit(struct sink *s, const struct sink_part *p, struct node *
     if (!good) return false;
     g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_OK, "BF.REBUILD", p->key, "COMMIT", p->token, count, "PXAT", until);
+    GROUP_ADD(g, REPLY_CLOCK, "TIME");
     good = ask(node, g, f);
+    if (good) part_note_vouched(p, deadline(s, p), g->clock);
     group_free(g);
     return good;
 }

@@ -3,7 +3,8 @@
  * and answered in turn, over connections of its own, which block for a second at most.
  *
  *     WATCH key state; GET state; BF.INFO key FULL; TIME
- *     MULTI; BF.READY key PXAT ms; SET state; EXEC       if it is as it was looked at */
+ *     MULTI; BF.READY key PXAT ms; SET state; EXEC       if it is as it was looked at
+ *            BF.INSERT of a marker                 before it, if the filter is empty */
 #ifndef FEED_DESK_H
 #define FEED_DESK_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drop.c - bulwark feed drop: removes what a feed has made, the slot first. A state without
- * its slot is of no use to anybody; a slot without a state would go on holding WAL. What
- * was dropped already is none to complain about: it may run again. */
+ * its slot is of no use to anybody; a slot without a state would go on holding WAL. A fill
+ * that was broken off is undone. What was dropped already is none to complain about: it may
+ * run again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "database.h"
 #include "server/nodes.h"
 #include "print/numbers.h"
-#include "fill/part.h"
+#include "fill/rebuild.h"
 #include "record.h"
 #include "sql.h"
 #include "sql_text.h"
@@ -41,6 +42,10 @@ static redisReply *ask(struct nodes *nodes, const char *command, const char *key
     return NULL;
 }
 
+struct dropped {
+    unsigned states, others; /* others: another feed's, which has the fill, too */
+};
+
 /* Another feed's state stays. One of another version is ours, too, if it names our slot. */
 static bool is_ours(const struct feed_config *c, const redisReply *r) {
     char slot[STATE_NAME_MAX];
@@ -50,25 +55,43 @@ static bool is_ours(const struct feed_config *c, const redisReply *r) {
 }
 
 static bool drop_state(const struct feed_config *c, struct nodes *nodes, const char *key,
-                       unsigned *dropped, struct failure *f) {
+                       struct dropped *out, struct failure *f) {
     redisReply *r = ask(nodes, "GET", key, f);
     if (!r) return false;
-    bool ours = is_ours(c, r);
-    if (r->type == REDIS_REPLY_STRING && !ours)
-        printf("%s is another feed's, and stays.\n", key);
+    bool ours = is_ours(c, r), others = r->type == REDIS_REPLY_STRING && !ours;
     freeReplyObject(r);
+    if (others) printf("%s is another feed's, and stays.\n", key);
+    out->others += others;
     if (!ours) return true;
     r = ask(nodes, "DEL", key, f);
     freeReplyObject(r);
-    *dropped += r != NULL;
+    out->states += r != NULL;
     return r != NULL;
 }
 
-/* How far a loader is, which stands beside the first part. */
-static bool drop_record(const struct feed_config *c, struct nodes *nodes, const char *first,
-                        struct failure *f) {
-    char *place = state_key(first, c->settings.cluster);
-    bool good = record_delete(nodes, place, f);
+/* ---- a fill that was broken off ---- */
+
+/* The rebuilds of a loader, if they are still under way: they take memory, and the next
+ * START would be refused. */
+static bool abort_rebuilds(struct nodes *nodes, const struct parts *parts,
+                           const struct record *record, struct failure *f) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < parts->n; i++) {
+        struct part *p = &parts->part[i];
+        memcpy(p->token, record->tokens[i], sizeof(p->token));
+        good = !*p->token || rebuild_abort(nodes, p, f);
+    }
+    return good;
+}
+
+/* What the loader has written down stands beside the first part. */
+static bool drop_fill(const struct feed_config *c, struct nodes *nodes,
+                      const struct parts *parts, struct failure *f) {
+    char *place = state_key(parts->part[0].key, c->settings.cluster);
+    struct record record;
+    bool good = record_read(nodes, place, parts->n, &record, f) &&
+                abort_rebuilds(nodes, parts, &record, f) && record_delete(nodes, place, f);
+    record_free(&record);
     free(place);
     return good;
 }
@@ -76,7 +99,7 @@ static bool drop_record(const struct feed_config *c, struct nodes *nodes, const 
 static bool drop_states(const struct feed_config *c, struct nodes *nodes,
                         struct failure *f) {
     struct parts parts;
-    unsigned dropped = 0;
+    struct dropped dropped = {.states = 0};
     bool good = true;
     part_make(&parts, c->filter, (uint32_t)c->settings.parts);
     for (uint32_t i = 0; good && i < parts.n; i++) {
@@ -84,11 +107,11 @@ static bool drop_states(const struct feed_config *c, struct nodes *nodes,
         good = drop_state(c, nodes, key, &dropped, f);
         free(key);
     }
-    good = good && drop_record(c, nodes, parts.part[0].key, f);
-    if (good && dropped == parts.n)
+    good = good && (dropped.others || drop_fill(c, nodes, &parts, f));
+    if (good && dropped.states == parts.n)
         puts("The feed's state is deleted.");
     else if (good)
-        printf("Of the feed's state there were %u keys of %u.\n", dropped, parts.n);
+        printf("Of the feed's state there were %u keys of %u.\n", dropped.states, parts.n);
     part_free(&parts);
     return good;
 }

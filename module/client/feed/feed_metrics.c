@@ -66,6 +66,16 @@ static double lease_left(const struct feed_numbers *n) {
     return left > 0 ? left : 0;
 }
 
+static double lease_limit(const struct feed_numbers *n) {
+    (void)n;
+    return (double)page.config->lease / 1000;
+}
+
+static double held_limit(const struct feed_numbers *n) {
+    (void)n;
+    return (double)page.config->max_slot_wal;
+}
+
 struct feed_metric {
     const char *name;
     enum metric_type type;
@@ -88,8 +98,10 @@ static const struct feed_metric metrics[] = {
     GAUGE("lag_seconds", "Since the last beat that is back was sent.", lag_seconds,
           has_seen),
     GAUGE("slot_held_bytes", "WAL that PostgreSQL keeps for the slot.", held, NULL),
+    GAUGE("slot_held_limit_bytes", "What max-slot-wal says.", held_limit, NULL),
     GAUGE("lease_seconds", "Until the first part's lease ends; 0: a part has none.",
           lease_left, NULL),
+    GAUGE("lease_limit_seconds", "What lease says.", lease_limit, NULL),
     COUNTED("beats", "Beats that were sent.", beats),
     COUNTED("beats_back", "Beats that came back.", beats_back),
     COUNTED("adds", "Items that were sent to the filter.", adds),

@@ -8,6 +8,10 @@
 
 #include "base/fail.h"
 
+/* Errors of BF.READY that are answers. */
+#define LATE  "ERR PXAT is in the past"
+#define EMPTY "ERR filter is empty"
+
 struct group *group_new(enum group_kind kind, struct sink_part *p) {
     struct group *g = fail_alloc(sizeof(*g));
     g->kind = kind;
@@ -78,6 +82,17 @@ static void take_files(struct group *g, const redisReply *r) {
     g->files[1] = r->element[1]->integer;
 }
 
+static bool begins(const char *error, const char *words) {
+    return strncmp(error, words, strlen(words)) == 0;
+}
+
+/* An empty filter that says so isn't ready: somebody has raised the alarm. */
+static void take_ready(struct group *g, const redisReply *r) {
+    g->vouched = r->type == REDIS_REPLY_STATUS;
+    g->refused = r->type == REDIS_REPLY_NIL ||
+                 (r->type == REDIS_REPLY_ERROR && begins(r->str, EMPTY));
+}
+
 static void take_good(struct group *g, enum group_reply is, redisReply *r) {
     switch (is) {
     case REPLY_STATE:
@@ -91,7 +106,7 @@ static void take_good(struct group *g, enum group_reply is, redisReply *r) {
         g->items = r->type == REDIS_REPLY_INTEGER ? (uint64_t)r->integer : 0;
         break;
     case REPLY_READY:
-        g->refused = r->type == REDIS_REPLY_NIL;
+        take_ready(g, r);
         break;
     case REPLY_CLOCK:
         g->clock = group_clock(r);
@@ -111,17 +126,11 @@ static void take_good(struct group *g, enum group_reply is, redisReply *r) {
     }
 }
 
-static bool begins(const char *error, const char *words) {
-    return strncmp(error, words, strlen(words)) == 0;
-}
-
-/* A filter that isn't there is an answer to BF.INFO. One that is empty can't be vouched
- * for, and gets along: nobody is refused. A lease that has ended before it began, since the
- * beat was on its way for so long, is none; the next one may be. */
+/* A filter that isn't there is an answer to BF.INFO. A lease that has ended before it
+ * began, since the beat was on its way for so long, is none; the next one may be. */
 static bool is_expected(enum group_reply is, const char *error) {
     if (is == REPLY_INFO) return begins(error, "ERR not found");
-    if (is == REPLY_READY && begins(error, "ERR PXAT is in the past")) return true;
-    if (is == REPLY_READY || is == REPLY_EXEC) return begins(error, "ERR filter is empty");
+    if (is == REPLY_READY) return begins(error, LATE) || begins(error, EMPTY);
     return is == REPLY_ANY;
 }
 

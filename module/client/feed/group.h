@@ -33,7 +33,7 @@ enum group_reply {
     REPLY_ADDED, /* BF.INSERT: no error, in no place of it */
     REPLY_STORED,
     REPLY_ITEMS, /* BF.CARD */
-    REPLY_READY, /* OK, or nil: not ready, or in doubt */
+    REPLY_READY, /* OK, or it isn't ready, or in doubt, or the lease would have ended */
     REPLY_CLOCK,
     REPLY_WAIT,   /* the number of replicas */
     REPLY_WAITAOF /* of files: here, on replicas */
@@ -68,7 +68,8 @@ struct group {
     /* What the replies say. */
     bool failed;
     char why[256]; /* it failed, or its state wasn't stored */
-    bool not_stored, refused;
+    bool not_stored;
+    bool vouched, refused; /* BF.READY; neither: its lease would have ended already */
     bool has_state;
     char state[STATE_TEXT_MAX]; /* that was there before; "": none, or none of ours */
     redisReply *info;

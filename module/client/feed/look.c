@@ -64,6 +64,11 @@ bool look_is_ours(const struct sink *s, const char *state, const redisReply *inf
     return strcmp(out->generation, STATE_FILLING) == 0 || is_sound(s, &filter, out, f);
 }
 
+bool look_is_empty(const redisReply *info) {
+    struct survey_filter filter = {.items = 0};
+    return info && survey_read_filter(info, &filter) && filter.items == 0;
+}
+
 uint64_t look_room(const redisReply *info) {
     struct survey_filter filter = {.items = 0};
     bool grown = !info || !survey_read_filter(info, &filter) || filter.layers > 1;

@@ -22,6 +22,8 @@
 bool look_is_ours(const struct sink *s, const char *state, const redisReply *info,
                   struct state *out, struct failure *f);
 
+bool look_is_empty(const redisReply *info);
+
 /* How many items there is room for; 0: it has grown, and errs more often than it should. */
 uint64_t look_room(const redisReply *info);
 

@@ -15,7 +15,7 @@
 #define AGAIN_MS_LAST  300000
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     const struct heart *h) {
+                     struct heart *h) {
     *r = (struct refilling){
         .config = c, .sink = s, .heart = h, .fresh = true, .pause = AGAIN_MS_FIRST};
     r->wishes = fail_alloc(s->nparts * sizeof(*r->wishes));
@@ -130,6 +130,7 @@ static void go(struct refilling *r) {
 static void take_end(struct refilling *r) {
     if (r->handed_over == r->sink->nparts && r->took_up)
         r->sink->read_after = r->heart->sent;
+    heart_hurry(r->heart);
     if (r->all) r->took = interrupt_clock() - r->started_at;
     if (r->went) notify_change(NOTIFY_LOADER, "the loader has read all rows");
     r->ended += r->went;

@@ -7,6 +7,7 @@
  *                                                                  v
  *     start, started  --> sink_fill_begins(): LOST -> FILLING, and go
  *     part            --> sink_fill_ends(): COMMIT with the next beat
+ *     loaded          --> heart_hurry()
  *     failed          --> again after a while, from where it was */
 #ifndef FEED_REFILLING_H
 #define FEED_REFILLING_H
@@ -18,7 +19,7 @@
 struct refilling {
     const struct feed_config *config;
     struct sink *sink;
-    const struct heart *heart;
+    struct heart *heart;
 
     struct refill loader;
     enum refill_wish *wishes; /* of the loader that is at work, or was */
@@ -34,7 +35,7 @@ struct refilling {
 };
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     const struct heart *h);
+                     struct heart *h);
 void refilling_end(struct refilling *r);
 
 /* Hears the loader; starts one if need be, while the feed is `streaming`. */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "source/postgres.h"
+#include "sql_text.h"
+
+#define SET_LOCAL(name, value) "SET LOCAL " name " = " value ";"
 
 /* The table, and the best of the keys that may be read: the one that is the item itself,
  * the primary key, the shortest. An index has one direction, so that it gives the order of
@@ -152,7 +155,7 @@ static bool look(struct postgres *p, const void *what, struct failure *f) {
 /* What an item may be, the stream decides: it gives whatever there is. */
 struct source *rows_open(const struct feed_config *c, const struct settings *s,
                          struct item_template *lacks, struct failure *f) {
-    struct source *source = postgres_open_as(s, look, c, f);
+    struct source *source = postgres_open_as(s, look, c, SQL_TEXT_SETTINGS(SET_LOCAL), f);
     if (!source) return NULL;
     bool is_key = !((struct postgres *)source)->item;
     const char *before = is_key ? c->item.text[0] : "",
@@ -161,7 +164,8 @@ struct source *rows_open(const struct feed_config *c, const struct settings *s,
                                     .before_length = strlen(before),
                                     .after = after,
                                     .after_length = strlen(after),
-                                    .binary = true};
+                                    .binary = true,
+                                    .any_length = true};
     return source;
 }
 

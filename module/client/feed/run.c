@@ -252,7 +252,9 @@ static bool beat(struct feed *feed, struct failure *f) {
     char text[HEART_TEXT];
     if (!feed->streaming || feed->database.work != DATABASE_IDLE) return true;
     if (!feed->clocks_asked_at) {
+        if (feed->sink->wants_beat) heart_hurry(&feed->heart);
         if (now < heart_due(&feed->heart)) return true;
+        feed->sink->wants_beat = false;
         sink_ask_clocks(feed->sink);
         feed->clocks_asked_at = now;
     }
@@ -271,7 +273,7 @@ static void count_parts(const struct sink *s, struct feed_numbers *n) {
     for (uint32_t i = 0; i < s->nparts; i++) {
         const struct sink_part *p = &s->part[i];
         n->parts[p->stage]++;
-        if (p->said_until < n->vouched_until) n->vouched_until = p->said_until;
+        if (p->vouched_until < n->vouched_until) n->vouched_until = p->vouched_until;
     }
 }
 
@@ -290,7 +292,7 @@ static void tell_numbers(struct feed *feed) {
         n->servers_reachable += s->line[i]->c != NULL;
     n->lag = distance(s->applied, feed->stream.received);
     n->held = distance(s->confirmed, feed->stream.received);
-    if (h->back && h->back == h->sent) n->seen_at = h->sent_at;
+    n->seen_at = h->seen_at;
     count_parts(s, n);
     n->beats = h->sent;
     n->beats_back = h->back;

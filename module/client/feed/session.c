@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "sql_text.h"
+
+#define SET(name, value) "SET " name " = " value ";"
 
 bool session_fail(const PGconn *connection, const char *what, struct failure *f) {
     char words[512];
@@ -39,6 +42,14 @@ static bool complete(PGconn *connection) {
     return step == PGRES_POLLING_OK;
 }
 
+static bool set_texts(PGconn *connection, struct failure *f) {
+    static const char settings[] =
+        SQL_TEXT_SETTINGS(SET) SET("standard_conforming_strings", "on");
+    PGresult *r = session_ask(connection, settings, NULL, f);
+    PQclear(r);
+    return r != NULL;
+}
+
 /* What the operator gives overrides what stands before it; not what stands behind. A
  * server that is gone without a word is noticed in some seconds. */
 PGconn *session_open(const char *conninfo, bool replication, struct failure *f) {
@@ -61,14 +72,15 @@ PGconn *session_open(const char *conninfo, bool replication, struct failure *f) 
                                   replication ? "database" : NULL,
                                   NULL};
     PGconn *connection = PQconnectStartParams(names, values, 1);
-    if (connection && PQstatus(connection) != CONNECTION_BAD && complete(connection))
-        return connection;
+    bool open =
+        connection && PQstatus(connection) != CONNECTION_BAD && complete(connection);
+    if (open && set_texts(connection, f)) return connection;
     if (connection && PQconnectionNeedsPassword(connection))
         fail(
             f, EXIT_SOURCE,
             "PostgreSQL wants a password: put it into ~/.pgpass, or a file that PGPASSFILE "
             "names");
-    else
+    else if (!open)
         session_fail(connection, "no connection to PostgreSQL", f);
     PQfinish(connection);
     return NULL;

@@ -284,9 +284,16 @@ static void vouch_anew(struct sink *s, struct sink_part *p) {
         part_trouble(s, p, f.text);
 }
 
-/* The desk's words mustn't overtake what is on its way on the line. A clock that wasn't
- * known when the beat was sent: the next beat has it. */
+/* The clock wasn't known when the beat was sent; or there is a new generation, and the old
+ * one has had to be vouched for first. The next beat may be a third of an hour away. */
+static bool waits_for_another(const struct sink_part *p, enum sink_stage before) {
+    if (p->beat.clock) return before == SINK_REPLAYING && p->token[0];
+    return p->stage == SINK_REPLAYING || p->token[0];
+}
+
+/* The desk's words mustn't overtake what is on its way on the line. */
 static void vouch(struct sink *s, struct sink_part *p) {
+    enum sink_stage before = p->stage;
     bool desk = part_waits_for_desk(p);
     if (desk && !part_has_none_on_its_way(p)) return;
     if (p->beat.lsn > p->state.lsn) p->state.lsn = p->beat.lsn;
@@ -296,6 +303,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
         part_send_vouch(s, p);
     else if (p->stage == SINK_FILLING)
         part_send_state(s, p, false);
+    if (waits_for_another(p, before)) s->wants_beat = true;
     end_beat(p);
 }
 

@@ -68,6 +68,8 @@ struct sink_part {
 
     struct sink_beat beat, next_beat;
     int64_t said_until; /* clock: until then somebody may still say absent */
+    int64_t
+        vouched_until; /* clock: as the server has told; 0: it hasn't, or not any more */
 
     char token[20]; /* a new generation that is to be committed; "": none */
     uint64_t token_count, token_beat; /* with a beat newer than that */
@@ -100,6 +102,7 @@ struct sink {
     uint64_t applied;    /* ... and acknowledged; only grows */
     uint64_t deleted;    /* rows, since the filter was filled */
     uint64_t read_after; /* they count anew from the next beat after this one; 0: no */
+    bool wants_beat;     /* at once: a part waits for one that can be vouched with */
     bool not_stored;     /* a server refuses states: why */
     char why_not_stored[256];
 

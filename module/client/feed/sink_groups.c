@@ -104,7 +104,8 @@ void sink_send_clock(struct line *l) {
     l->clock_is_asked = true;
 }
 
-static void send_revoke(const struct sink_part *p, struct line *l) {
+static void send_revoke(struct sink_part *p, struct line *l) {
+    p->vouched_until = 0;
     struct group *g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_ANY, "BF.READY", p->key, "PXAT", "1");
     line_send(l, g);
@@ -158,7 +159,10 @@ static void acknowledge(struct sink *s, struct sink_part *p, const struct group 
     p->groups_done++;
     if (g->kind == GROUP_ADDS && g->lsn > p->state.lsn) p->state.lsn = g->lsn;
     if (g->kind == GROUP_ADDS || g->kind == GROUP_VOUCH) p->state.items = g->items;
-    if (g->kind == GROUP_VOUCH && !g->refused) s->vouched++;
+    if (g->kind == GROUP_VOUCH && g->vouched) {
+        s->vouched++;
+        part_note_vouched(p, g->deadline, g->clock);
+    }
     note_not_stored(s, g);
     if (!g->not_stored)
         part_note_stored(p, g->stored, g->stored_lsn);
@@ -193,6 +197,7 @@ static void take_look(struct sink *s, struct sink_part *p, const struct group *g
 static void ask_desk(struct sink_part *p) {
     if (p->stage != SINK_FOLLOWING) return;
     snprintf(p->why, sizeof(p->why), "its lease had ended, or it was in doubt");
+    p->vouched_until = 0;
     p->stage = SINK_REPLAYING;
 }
 

@@ -53,6 +53,7 @@ void part_set_stage(struct sink *s, struct sink_part *p, enum sink_stage stage) 
 void part_lose(struct sink *s, struct sink_part *p, const char *why) {
     snprintf(p->why, sizeof(p->why), "%.255s", why);
     p->token[0] = '\0';
+    p->vouched_until = 0;
     p->line = NULL;
     part_set_stage(s, p, SINK_LOST);
 }
@@ -78,6 +79,10 @@ void part_follows(struct sink *s, struct sink_part *p) {
     p->why[0] = '\0';
     p->pause = 0;
     p->said_until = interrupt_clock() + s->config->lease;
+}
+
+void part_note_vouched(struct sink_part *p, int64_t deadline, int64_t clock) {
+    p->vouched_until = interrupt_clock() + deadline - clock;
 }
 
 /* ---- lines ---- */

@@ -31,6 +31,9 @@ void part_lose(struct sink *s, struct sink_part *p, const char *why);
 void part_pause(struct sink_part *p);
 void part_follows(struct sink *s, struct sink_part *p);
 
+/* Until the deadline, by its server's clock, which said `clock` just now. */
+void part_note_vouched(struct sink_part *p, int64_t deadline, int64_t clock);
+
 /* The line of its node, open; NULL, with the failure. */
 struct line *part_line(struct sink *s, const struct sink_part *p, struct failure *f);
 

@@ -18,4 +18,15 @@ char *sql_columns(const struct feed_config *c);
 /* The role that the feed logs in as: the user in `database`. NULL: none is named. */
 char *sql_role(const struct feed_config *c);
 
+/* What the text of a value, and the meaning of a name, may depend on: the same for the
+ * stream, the loader and the trigger of announce, whatever a role or a database has set. */
+#define SQL_TEXT_SETTINGS(X)                                                               \
+    X("search_path", "pg_catalog, pg_temp")                                                \
+    X("DateStyle", "ISO, YMD")                                                             \
+    X("IntervalStyle", "postgres")                                                         \
+    X("TimeZone", "'UTC'")                                                                 \
+    X("extra_float_digits", "1")                                                           \
+    X("bytea_output", "hex")                                                               \
+    X("lc_monetary", "'C'")
+
 #endif

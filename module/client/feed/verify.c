@@ -105,10 +105,7 @@ static bool take_sample(struct verify *v, struct failure *f) {
     double rows = v->connection ? estimate(v, f) : -1;
     if (rows < 0) return false;
     char *sql = sample_of(v->config, rows);
-    PGresult *set =
-        session_ask(v->connection, "SET standard_conforming_strings = on", NULL, f);
-    v->rows = set ? session_ask(v->connection, sql, NULL, f) : NULL;
-    PQclear(set);
+    v->rows = session_ask(v->connection, sql, NULL, f);
     free(sql);
     if (v->rows) v->denied = fail_alloc((size_t)PQntuples(v->rows) + 1);
     return v->rows != NULL;

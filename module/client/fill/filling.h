@@ -55,6 +55,7 @@ struct filling {
     int64_t settled; /* ms that settling took, in all passes */
     bool loads;      /* at this moment */
     char *made;      /* an item, if the template adds something to it */
+    size_t made_room;
 
     /* This pass goes on behind a place in the source, with parts that have all before it:
      * nobody has to settle. NULL: it begins at the beginning. */

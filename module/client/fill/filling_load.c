@@ -18,6 +18,10 @@ static const char *make_item(struct filling *g, const struct source_item *value,
     const struct item_template *t = &g->item;
     *length = t->before_length + value->length + t->after_length;
     if (*length == value->length) return value->text;
+    if (*length > g->made_room) {
+        g->made_room = 2 * *length;
+        g->made = fail_grow(g->made, g->made_room);
+    }
     memcpy(g->made, t->before, t->before_length);
     memcpy(g->made + t->before_length, value->text, value->length);
     memcpy(g->made + t->before_length + value->length, t->after, t->after_length);
@@ -81,9 +85,7 @@ static bool begin(struct filling *g, struct failure *f) {
 }
 
 bool filling_load(struct filling *g, struct failure *f) {
-    size_t around = g->item.before_length + g->item.after_length;
     g->item.bad = 0;
-    g->made = fail_grow(g->made, ITEM_BYTES_MAX + around);
     if (!begin(g, f)) return false;
     g->loads = true;
     progress_begin(&g->progress, !g->s->json, g->source->count);

@@ -33,6 +33,7 @@ struct settings {
     bool cluster;
     const char *sentinel, *master;
     int64_t timeout; /* ms */
+    bool in_file;    /* all this is from a feed's configuration */
 
     /* a filter */
     uint64_t parts; /* 0: the filter is one key */

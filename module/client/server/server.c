@@ -50,14 +50,15 @@ static bool fail_to_log_in(const char *error, struct failure *f) {
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (strncmp(error, known[i], strlen(known[i])) == 0)
             return fail(f, EXIT_REFUSED,
-                        "AUTH is refused: look at --user and the password (%s)", known[i]);
+                        "AUTH is refused: look at %s and the password (%s)",
+                        server_option("--user", "server-user"), known[i]);
     return fail(f, EXIT_REFUSED, "AUTH is refused");
 }
 
 bool server_admits(const char *error, struct failure *f) {
     if (strncmp(error, "NOAUTH", 6) == 0)
-        return fail(f, EXIT_REFUSED,
-                    "the server wants a password: --pass-file, --askpass or REDISCLI_AUTH");
+        return fail(f, EXIT_REFUSED, "the server wants a password: %s or REDISCLI_AUTH",
+                    server_option("--pass-file, --askpass", "server-password-file"));
     if (strncmp(error, "WRONGPASS", 9) == 0) return fail_to_log_in(error, f);
     return true;
 }
@@ -227,8 +228,8 @@ static bool ask_sentinel(const struct settings *s, const struct address *sentine
     } else if (r->type == REDIS_REPLY_ERROR) {
         fail(f, EXIT_SERVER, "the sentinel at %s says: %s", text, r->str);
     } else {
-        fail(f, EXIT_SERVER, "the sentinel at %s knows no master '%s': see --master", text,
-             s->master);
+        fail(f, EXIT_SERVER, "the sentinel at %s knows no master '%s': see %s", text,
+             s->master, server_option("--master", "master"));
     }
     freeReplyObject(r);
     redisFree(c);
@@ -244,8 +245,8 @@ bool server_find(const struct settings *s, struct address *out, struct failure *
         size_t length = strcspn(at, ",");
         struct address sentinel;
         if (!server_parse(at, length, 26379, &sentinel))
-            return fail(f, EXIT_USAGE, "--sentinel wants HOST:PORT,HOST:PORT, not '%s'",
-                        s->sentinel);
+            return fail(f, EXIT_USAGE, "%s wants HOST:PORT,HOST:PORT, not '%s'",
+                        server_option("--sentinel", "sentinel"), s->sentinel);
         if (ask_sentinel(s, &sentinel, out, f)) return true;
         if (interrupt_came()) return interrupt_fail(f);
         at += length;

@@ -18,6 +18,10 @@ const struct login *server_login(void) {
     return &login;
 }
 
+const char *server_option(const char *option, const char *key) {
+    return login.in_file ? key : option;
+}
+
 bool server_take_port(long long n, int *port) {
     if (n < 1 || n > 65535) return false;
     *port = (int)n;
@@ -178,7 +182,8 @@ bool server_prepare(const struct settings *s, struct failure *f) {
     if (s->sentinel && !*s->sentinel)
         return fail(f, EXIT_USAGE, "--sentinel wants HOST:PORT,HOST:PORT");
     if (s->timeout < 1) return fail(f, EXIT_USAGE, "--timeout must be longer than nothing");
-    login = (struct login){.user = s->user, .database = s->database, .tls = s->tls};
+    login = (struct login){
+        .user = s->user, .database = s->database, .tls = s->tls, .in_file = s->in_file};
     const char *host = s->socket ? s->socket : s->host;
     if (strlen(host) >= sizeof(login.at.host))
         return fail(f, EXIT_USAGE, "%s is too long", s->socket ? "--socket" : "--host");

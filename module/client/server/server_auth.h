@@ -12,10 +12,14 @@ struct login {
     const char *pass; /* NULL: none */
     uint64_t database;
     bool tls;
+    bool in_file; /* settings.h */
 };
 
 /* What server_prepare() has found. */
 const struct login *server_login(void);
+
+/* What the user can change: the option, or the key of a feed's configuration. */
+const char *server_option(const char *option, const char *key);
 
 /* From 1 to 65535; nothing else is taken. Whoever is asked for an address mustn't choose 0,
  * which stands for a unix socket. */

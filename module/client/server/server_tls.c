@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "reply.h"
+#include "server_auth.h"
 
 /* Where Debian and others keep the authorities; a libssl of another origin may look
  * elsewhere. */
@@ -52,8 +53,8 @@ static bool make_context(const struct settings *s, struct failure *f) {
     if (read_authorities(s) && read_own_certificate(s)) return true;
     SSL_CTX_free(context);
     context = NULL;
-    return fail(f, EXIT_USAGE, "TLS can't begin: %s; look at --cacert, --cert and --key",
-                last_reason());
+    return fail(f, EXIT_USAGE, "TLS can't begin: %s; look at %s", last_reason(),
+                server_option("--cacert, --cert and --key", "cacert, cert and key"));
 }
 
 /* A server is told the name that is wanted, but never an address: RFC 6066. */
@@ -71,14 +72,15 @@ static bool blame_certificate(const SSL *ssl, const struct address *at, struct f
     if (found == X509_V_OK) return false;
     if (found == X509_V_ERR_HOSTNAME_MISMATCH || found == X509_V_ERR_IP_ADDRESS_MISMATCH)
         fail(f, EXIT_SERVER,
-             "the certificate of the server at %s isn't for %s: --sni gives the name "
+             "the certificate of the server at %s isn't for %s: %s gives the name "
              "that it is for",
-             text, name ? name : at->host);
+             text, name ? name : at->host, server_option("--sni", "sni"));
     else
         fail(f, EXIT_SERVER,
-             "the certificate of the server at %s isn't believed (%s): --cacert gives "
+             "the certificate of the server at %s isn't believed (%s): %s gives "
              "its authority",
-             text, X509_verify_cert_error_string(found));
+             text, X509_verify_cert_error_string(found),
+             server_option("--cacert", "cacert"));
     return true;
 }
 

@@ -2,7 +2,7 @@
 /* server_tls.h - TLS over a connection: whose certificate is believed, and for what name.
  *
  * The certificate has to be of an authority that is known, and for the host that was
- * connected to, which each node of a cluster has its own of; or for the name that --sni
+ * connected to, which each node of a cluster has its own of; or for the name that sni
  * gives. --insecure believes any. */
 #ifndef CLIENT_SERVER_TLS_H
 #define CLIENT_SERVER_TLS_H

@@ -68,7 +68,7 @@ static void show(const struct source_item *value) {
 }
 
 bool item_good(struct item_template *t, const struct source_item *value) {
-    if (value->length <= ITEM_BYTES_MAX &&
+    if ((t->any_length || value->length <= ITEM_BYTES_MAX) &&
         (t->binary || (value->length && !has_control(value->text, value->length))))
         return true;
     if (t->bad++ < MISTAKES_SHOWN) show(value);

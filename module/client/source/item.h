@@ -5,7 +5,8 @@
  *
  * An empty value, or one with a control character (a newline, a tab, a NUL, a CR of a file
  * from Windows), is taken for a mistake unless --binary is given. A value over
- * ITEM_BYTES_MAX always is. Mistakes are counted; the first ten are shown. */
+ * ITEM_BYTES_MAX is one unless the template has any_length. Mistakes are counted; the first
+ * ten are shown. */
 #ifndef CLIENT_ITEM_H
 #define CLIENT_ITEM_H
 
@@ -22,7 +23,7 @@
 struct item_template {
     const char *before, *after;
     size_t before_length, after_length;
-    bool binary;
+    bool binary, any_length;
     uint64_t bad; /* how many mistakes were met */
 };
 

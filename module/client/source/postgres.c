@@ -325,10 +325,11 @@ static const struct source_kind kind = {.next = next,
                                         .settled = postgres_settled};
 
 struct source *postgres_open_as(const struct settings *s, postgres_look look,
-                                const void *what, struct failure *f) {
+                                const void *what, const char *sets, struct failure *f) {
     struct postgres *p = fail_alloc(sizeof(*p));
     p->source = (struct source){.kind = &kind, .repeats = true, .name = "PostgreSQL"};
     p->settings = s;
+    p->sets = sets;
     if (postgres_connect(p, f) && postgres_begin_reading(p, "", f) && look(p, what, f) &&
         postgres_end_reading(p, f))
         return &p->source;
@@ -337,5 +338,5 @@ struct source *postgres_open_as(const struct settings *s, postgres_look look,
 }
 
 struct source *postgres_open(const struct settings *s, struct failure *f) {
-    return postgres_open_as(s, s->table ? look_at_table : look_at_query, NULL, f);
+    return postgres_open_as(s, s->table ? look_at_table : look_at_query, NULL, "", f);
 }

@@ -33,6 +33,7 @@
 struct postgres {
     struct source source;
     const struct settings *settings;
+    const char *sets; /* statements of SET LOCAL for each transaction */
     PGconn *connection;
     bool lost; /* the last failure was that the connection, or the server, went away */
     int64_t give_up; /* clock: when to stop looking for it; 0: it is there */
@@ -61,10 +62,10 @@ struct postgres {
 /* ---- postgres.c ---- */
 
 /* Opens what look() finds out: it fills from, column, by_key and what else there is to
- * read. */
+ * read. `sets` are statements of SET LOCAL for each transaction, or "". */
 typedef bool (*postgres_look)(struct postgres *p, const void *what, struct failure *f);
 struct source *postgres_open_as(const struct settings *s, postgres_look look,
-                                const void *what, struct failure *f);
+                                const void *what, const char *sets, struct failure *f);
 
 /* How many rows: counted if they are few, else the planner's estimate. */
 bool postgres_count(struct postgres *p, struct failure *f);
@@ -88,8 +89,8 @@ PGresult *postgres_ask(struct postgres *p, const char *sql, int n,
 /* The one value of the answer, to be freed; "" for NULL. */
 char *postgres_value(struct postgres *p, const char *sql, struct failure *f);
 
-/* `settings` are statements of SET LOCAL, or "". */
-bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f);
+/* `more` is a further statement of SET LOCAL, or "". */
+bool postgres_begin_reading(struct postgres *p, const char *more, struct failure *f);
 bool postgres_end_reading(struct postgres *p, struct failure *f);
 
 /* Until there is an answer, a signal, or no server any more. */

@@ -252,14 +252,14 @@ static bool tell(struct postgres *p, const char *sql, struct failure *f) {
     return answer != NULL;
 }
 
-bool postgres_begin_reading(struct postgres *p, const char *settings, struct failure *f) {
+bool postgres_begin_reading(struct postgres *p, const char *more, struct failure *f) {
     bool has_limit = PQserverVersion(p->connection) >= 170000;
     char *sql = fail_text(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off;"
         "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = "
         "0;"
-        "%s%s",
-        has_limit ? "SET LOCAL transaction_timeout = 0;" : "", settings);
+        "%s%s%s",
+        has_limit ? "SET LOCAL transaction_timeout = 0;" : "", p->sets, more);
     bool done = tell(p, sql, f);
     free(sql);
     return done;

@@ -3,13 +3,13 @@
 /* metrics_test.c - bulwark metrics: what Prometheus takes, over HTTP that nobody can
  * hang. */
 
-#include "fill.h"
 #include "files.h"
+#include "fill.h"
 #include "harness.h"
 #include "json.h"
 #include "looks.h"
+#include "promtool.h"
 #include "states.h"
-#include "workspace.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -17,30 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROMTOOL "build/deps/promtool/promtool"
 #define RULES    "module/client/prometheus/alerts.yml"
 #define ANSWERED "HTTP/1.1 200 OK\r\n*"
 
 /* -------------------------------------------------------------------------
- * promtool
+ * Rules and dashboard
  * ---------------------------------------------------------------------- */
-
-static void discard(void *path) {
-    remove_tree(path);
-    free(path);
-}
-
-/* What it says, if it is not content; else "". */
-static const char *promtool(const char *words, const char *input) {
-    if (access(PROMTOOL, X_OK) != 0) SKIP("no promtool: deps/get.sh promtool fetches it");
-    char *directory = workspace_new_directory();
-    test_defer(discard, directory);
-    file_write(text_of("%s/in", directory), input, strlen(input));
-    int status =
-        system(text_of(PROMTOOL " %s <%s/in >%s/out 2>&1", words, directory, directory));
-    const char *said = file_read(text_of("%s/out", directory)).bytes;
-    return status == 0 && !strstr(words, "metrics") ? "" : said;
-}
 
 TEST(alert_rules_are_sound) {
     CHECK_STR(promtool("check rules " RULES, ""), "");

@@ -204,6 +204,12 @@ TEST(a_database_that_is_not_utf8_announces_utf8) {
     CHECK_STR(said(d), "\xc3\xa4|");
 }
 
+TEST(a_writers_settings_change_no_item) {
+    struct database *d = announced("id date PRIMARY KEY", "{id}");
+    database_run(d, "SET DateStyle = German; INSERT INTO t VALUES ('31.12.2026')");
+    CHECK_STR(said(d), "2026-12-31|");
+}
+
 TEST(a_hundred_thousand_rows_are_announced_in_messages_of_a_page) {
     struct database *d = announced("id int PRIMARY KEY", "user:{id}");
     database_run(d, "INSERT INTO t SELECT generate_series(1, 100000)");

@@ -61,6 +61,21 @@ TEST(what_is_gone_already_is_no_failure) {
     CHECK_INT(got.code, 0);
 }
 
+TEST(a_fill_that_was_broken_off_is_undone) {
+    struct database *d = table();
+    redisContext *c = client(server_shared());
+    const char *token = call(c, "BF.REBUILD", "k", "START", "CAPACITY", "100")->str;
+    call(c, "SET", "k:feed", STATE("bulwark_k"));
+    call(c, "SET", "k:feed:fill",
+         text_of("bulwark-fill 1 rows=8c14a9b2d3e4f506 capacity=100 read=0 parts=0:%s",
+                 token));
+    struct outcome got =
+        program_run("feed", "drop", config_of(d, server_shared()->port, ""));
+    CHECK_INT(got.code, 0);
+    expect(c, "[\"k\"]", "KEYS", "*");
+    expect(c, "(error) ERR no such rebuild", "BF.REBUILD", "k", "ABORT");
+}
+
 TEST(each_parts_state_goes) {
     struct database *d = table();
     redisContext *c = client(server_shared());
@@ -84,11 +99,12 @@ TEST(the_state_of_another_feed_stays) {
     struct database *d = table();
     redisContext *c = client(server_shared());
     call(c, "SET", "k:feed", STATE("another"));
+    call(c, "SET", "k:feed:fill", "bulwark-fill 1");
     struct outcome got =
         program_run("feed", "drop", config_of(d, server_shared()->port, ""));
     CHECK(strstr(got.out, "k:feed is another feed's, and stays.\n"));
     CHECK_INT(got.code, 0);
-    expect(c, "1", "EXISTS", "k:feed");
+    expect(c, "2", "EXISTS", "k:feed", "k:feed:fill");
 }
 
 TEST(while_a_feed_runs_nothing_is_dropped) {

@@ -458,6 +458,23 @@ TEST(a_server_with_an_aof_is_no_warning) {
     CHECK_INT(got.code, 0);
 }
 
+/* Whatever else is said of wait-aof: not every server has it. */
+static void check_says_of_files(const char *server, const char *line) {
+    struct server *s = server_start(.config = server);
+    const char *config = config_at(good_table(), s, "lease = 5s\nwait-aof = 1\n");
+    CHECK(text_matches(program_run("feed", "check", config).out, line));
+}
+
+TEST(waiting_for_files_that_are_written_each_second_is_a_warning) {
+    check_says_of_files("appendonly yes\nappendfsync everysec",
+                        "*warning  127.0.0.1:* has appendfsync everysec: with wait-aof, *");
+}
+
+TEST(waiting_for_files_that_there_are_not_is_an_error) {
+    check_says_of_files("appendonly no",
+                        "*error    127.0.0.1:* has no AOF, and wait-aof *");
+}
+
 TEST(a_policy_that_evicts_any_key_is_a_warning) {
     struct server *s =
         server_start(.config = "maxmemory 100mb\nmaxmemory-policy allkeys-lru");

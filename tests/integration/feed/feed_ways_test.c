@@ -183,7 +183,7 @@ TEST(a_server_of_another_name_gets_nothing_and_is_told) {
     struct server *s = start_named(at, "named", port);
     struct feed *f = start_over_tls(d, s, at, port, NULL);
     WAIT_UNTIL(feed_said(f, "the certificate of the server at 127.0.0.1:"));
-    CHECK(feed_said(f, "isn't for 127.0.0.1: --sni"));
+    CHECK(feed_said(f, "isn't for 127.0.0.1: sni gives"));
     CHECK_INT(call_int(client(s), "DBSIZE"), 0);
     feed_end(f);
     f = start_over_tls(d, s, at, port, "sni = bulwark.example\n");
@@ -202,7 +202,7 @@ TEST(a_server_that_comes_back_with_another_certificate_is_told) {
     server_kill(s);
     s->options.config = certificates_lines(at, "named", port, "no");
     server_start_again(s);
-    WAIT_UNTIL(feed_said(f, "isn't for 127.0.0.1: --sni"));
+    WAIT_UNTIL(feed_said(f, "isn't for 127.0.0.1: sni gives"));
     server_kill(s);
     s->options.config = right;
     server_start_again(s);

@@ -92,6 +92,24 @@ TEST(a_table_that_is_empty_is_vouched_for) {
     CHECK_STR(check(f, "1"), "absent");
 }
 
+TEST(a_table_that_is_empty_is_vouched_for_again_when_the_feed_comes_back) {
+    struct feed *f =
+        feed_start(.database = feed_table(database_shared()), .server = server_shared());
+    feed_wait(f);
+    feed_kill(f);
+    WAIT_UNTIL(!feed_vouches(f));
+    feed_start_again(f);
+    feed_wait(f);
+}
+
+TEST(a_table_that_is_empty_is_vouched_for_again_after_an_alarm) {
+    struct feed *f =
+        feed_start(.database = feed_table(database_shared()), .server = server_shared());
+    feed_wait(f);
+    expect(link_of(f), "OK", "BF.LOADING", "k");
+    feed_wait(f);
+}
+
 TEST(rows_that_were_there_before_the_feed_are_found) {
     struct feed *f = feed_start(.database = table_with(20000), .server = server_shared());
     feed_wait(f);
@@ -138,6 +156,14 @@ TEST(a_filter_that_somebody_deletes_is_filled_again) {
     feed_wait(f);
     call(link_of(f), "DEL", "k");
     CHECK_STR(check(f, "1"), "unknown");
+    feed_wait(f);
+    check_rows(f);
+}
+
+/* The next beat is twenty minutes away. */
+TEST(a_filter_is_vouched_for_as_soon_as_it_is_filled_whatever_the_lease_is) {
+    struct feed *f =
+        feed_start(.database = table_with(1000), .server = server_shared(), .lease = "1h");
     feed_wait(f);
     check_rows(f);
 }
@@ -296,6 +322,28 @@ TEST(items_of_a_column_that_is_no_key_are_found) {
 TEST(items_of_a_table_without_a_key_are_found) {
     check_both_ways("name text, other int", "'n' || i, i % 3", "n:{name}:{other}",
                     "'n:' || name || ':' || other");
+}
+
+/* bulwark fill takes them for mistakes. */
+TEST(items_of_more_than_64_KiB_are_found) {
+    struct database *d = database_shared();
+    database_run(d, "CREATE TABLE users (id int PRIMARY KEY, name text);"
+                    "INSERT INTO users SELECT i, repeat('x', 65536 + i)"
+                    " FROM generate_series(1, 3) i");
+    struct feed *f =
+        feed_start(.database = d, .server = server_shared(), .item = "u:{name}");
+    feed_wait(f);
+    database_run(d, "INSERT INTO users VALUES (4, repeat('y', 200000))");
+    const char *items = database_run(d, "SELECT 'u:' || name FROM users ORDER BY id");
+    WAIT_UNTIL(is(f, strrchr(items, '\n') + 1, "maybe"));
+    check_items(f, items);
+}
+
+TEST(items_are_the_same_whatever_a_database_has_set) {
+    database_run(database_shared(), "ALTER DATABASE postgres SET DateStyle = German");
+    struct feed *f = check_both_ways("day date PRIMARY KEY", "date '1990-01-01' + i",
+                                     "{day}", "to_char(day, 'YYYY-MM-DD')");
+    database_run(f->rules.database, "ALTER DATABASE postgres RESET DateStyle");
 }
 
 /* Its key would be passed over. */

@@ -6,6 +6,7 @@
 #include "feeds.h"
 #include "files.h"
 #include "harness.h"
+#include "integration/client/promtool.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -140,6 +141,15 @@ TEST(metrics_tell_what_a_feed_has_done) {
         strstr(page_of(port), "bulwark_feed_parts{filter=\"k\",stage=\"following\"} 1\n"));
 }
 
+TEST(metrics_tell_of_no_lease_before_anything_is_vouched_for) {
+    struct feed *f =
+        feed_start(.database = database(), .server = server_shared(), .lease = "1h",
+                   .address = "server = 127.0.0.1:1\n", .lines = "metrics = 127.0.0.1:0\n");
+    int port = metrics_port(f);
+    WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 1);
+    CHECK(metric(port, "bulwark_feed_lease_seconds") == 0);
+}
+
 TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
     struct feed *f = measured();
     int port = metrics_port(f);
@@ -147,6 +157,11 @@ TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
     WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 0);
     WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") == 0);
     CHECK(metric(port, "bulwark_feed_lag_seconds") >= 1);
+}
+
+TEST(prometheus_takes_a_feeds_page) {
+    const char *page = page_of(metrics_port(measured()));
+    CHECK_STR(promtool("check metrics", strstr(page, "\r\n\r\n") + 4), "");
 }
 
 /* Lines of HELP, as the manual's table has them. */
