@@ -13,12 +13,14 @@ void heart_begin(struct heart *h, int64_t lease, uint64_t run) {
 /* While too many are on their way, the oldest is given up after a lease. */
 int64_t heart_due(const struct heart *h) {
     bool full = h->sent - h->back >= HEART_BEATS;
-    return h->sent_at + (full ? h->lease : h->lease / HEART_PER_LEASE);
+    if (full) return h->sent_at + h->lease;
+    return h->sent_at + (h->hurries ? 0 : h->lease / HEART_PER_LEASE);
 }
 
 uint64_t heart_send(struct heart *h, int64_t now, char text[HEART_TEXT]) {
     h->sent++;
     h->sent_at = now;
+    h->hurries = false;
     if (h->sent - h->back > HEART_BEATS) h->back = h->sent - HEART_BEATS;
     snprintf(text, HEART_TEXT, "beat %016" PRIx64 " %" PRIu64, h->run, h->sent);
     return h->sent;
@@ -34,6 +36,10 @@ uint64_t heart_receive(struct heart *h, const char *text, size_t length) {
     if (run != h->run || number <= h->back || number > h->sent) return 0;
     h->back = number;
     return number;
+}
+
+void heart_hurry(struct heart *h) {
+    h->hurries = true;
 }
 
 void heart_forget(struct heart *h) {

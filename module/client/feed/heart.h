@@ -38,6 +38,7 @@ struct heart {
     uint64_t run;        /* random: a beat of an earlier run means nothing */
     uint64_t sent, back; /* the newest of each; 0: none yet. sent - back <= HEART_BEATS */
     int64_t sent_at;     /* the newest */
+    bool hurries;        /* The next is due at once. */
 };
 
 void heart_begin(struct heart *h, int64_t lease, uint64_t run);
@@ -51,6 +52,9 @@ uint64_t heart_send(struct heart *h, int64_t now, char text[HEART_TEXT]);
 /* What came in the stream: the number of a beat of this run that is newer than the last,
  * or 0. */
 uint64_t heart_receive(struct heart *h, const char *text, size_t length);
+
+/* Somebody waits for the next one: it is due at once, unless too many are on their way. */
+void heart_hurry(struct heart *h);
 
 /* All that are on their way are lost: the stream begins again, and wants one at once. */
 void heart_forget(struct heart *h);
