@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define VERSIONS      3
@@ -186,16 +187,39 @@ static bool write_all(int session, const void *bytes, size_t length) {
 /* type 0: the first message has none. */
 static bool send_message(int session, char type, const void *body, size_t length) {
     uint32_t size = htonl((uint32_t)length + 4);
-    return (!type || write_all(session, &type, 1)) && write_all(session, &size, 4) &&
-           write_all(session, body, length);
+    size_t head = type ? 5 : 4;
+    char *bytes = malloc(head + length);
+    if (!bytes) FAIL("no memory");
+    bytes[0] = type;
+    memcpy(bytes + head - 4, &size, 4);
+    memcpy(bytes + head, body, length);
+    bool sent = write_all(session, bytes, head + length);
+    free(bytes);
+    return sent;
 }
 
-static bool read_all(int session, void *out, size_t length) {
-    for (char *at = out; length > 0;) {
-        ssize_t n = read(session, at, length);
-        if (n <= 0) return false;
-        at += n;
-        length -= (size_t)n;
+/* What has come and is not read yet. Nothing stays there between two questions: behind an
+ * answer there is none but a farewell. Of each thread: many ask at the same time. */
+static _Thread_local struct {
+    char bytes[1 << 16];
+    size_t from, to;
+} come;
+
+static bool receive(int session) {
+    ssize_t n = read(session, come.bytes, sizeof come.bytes);
+    come.from = 0;
+    come.to = n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+static bool read_all(int session, char *out, size_t length) {
+    while (length > 0) {
+        if (come.from == come.to && !receive(session)) return false;
+        size_t n = come.to - come.from < length ? come.to - come.from : length;
+        memcpy(out, come.bytes + come.from, n);
+        come.from += n;
+        out += n;
+        length -= n;
     }
     return true;
 }
@@ -238,14 +262,15 @@ static void add_row(char **text, const char *body, size_t length) {
 /* Until the server is ready for the next question. False: it has none for us, or is
  * gone. */
 static bool read_answer(int session, char **text, char *error, size_t room) {
-    char *body = malloc(MESSAGE_MAX), type;
+    static _Thread_local char body[MESSAGE_MAX];
     size_t length;
+    char type;
     *error = 0;
+    come.from = come.to = 0;
     while ((type = read_message(session, body, &length)) != 0 && type != 'Z') {
         if (type == 'D') add_row(text, body, length);
         if (type == 'E') snprintf(error, room, "%s", words_of(body));
     }
-    free(body);
     return type == 'Z' && !*error;
 }
 
@@ -310,9 +335,11 @@ bool database_send(int session, const char *format, ...) {
     return sent;
 }
 
-bool database_has_answered(int session) {
+bool database_answers_within(int session, double seconds) {
     struct pollfd p = {.fd = session, .events = POLLIN};
-    return poll(&p, 1, 0) > 0;
+    struct timespec limit = {.tv_sec = (time_t)seconds};
+    limit.tv_nsec = (long)((seconds - (double)limit.tv_sec) * 1e9);
+    return ppoll(&p, 1, &limit, NULL) > 0;
 }
 
 char *database_receive(int session) {
