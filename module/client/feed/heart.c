@@ -13,8 +13,8 @@ void heart_begin(struct heart *h, int64_t lease, uint64_t run) {
 /* While too many are on their way, the oldest is given up after a lease. */
 int64_t heart_due(const struct heart *h) {
     bool full = h->sent - h->back >= HEART_BEATS;
-    if (h->hurries) return h->sent_at;
-    return h->sent_at + (full ? h->lease : h->lease / HEART_PER_LEASE);
+    if (full) return h->sent_at + h->lease;
+    return h->sent_at + (h->hurries ? 0 : h->lease / HEART_PER_LEASE);
 }
 
 uint64_t heart_send(struct heart *h, int64_t now, char text[HEART_TEXT]) {

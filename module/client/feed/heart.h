@@ -55,7 +55,7 @@ uint64_t heart_send(struct heart *h, int64_t now, char text[HEART_TEXT]);
  * or 0. */
 uint64_t heart_receive(struct heart *h, const char *text, size_t length);
 
-/* Somebody waits for one. */
+/* Somebody waits for the next one: it is due at once, unless too many are on their way. */
 void heart_hurry(struct heart *h);
 
 /* All that are on their way are lost: the stream begins again, and wants one at once. */

@@ -9,7 +9,7 @@
 #include "notify.h"
 
 /* What is over by then isn't worth a line: a part is looked at, and replays, on the way
- * from any trouble to following. */
+ * from any trouble to following. Why a part is filled anew is, however soon that is done. */
 #define LASTING_MS 300
 
 /* The worst first: what has the most to be done about it. */
@@ -49,7 +49,8 @@ void say_parts(struct say *say, const struct sink *s) {
         memcpy(say->line, line, sizeof(line));
         say->since = now;
     }
-    if (now - say->since >= LASTING_MS) notify_change(NOTIFY_PARTS, "%s", say->line);
+    if (now - say->since >= LASTING_MS || first(s, SINK_LOST))
+        notify_change(NOTIFY_PARTS, "%s", say->line);
     if (sink_count(s, SINK_FOLLOWING) == s->nparts) notify_ready();
     if (s->not_stored)
         notify_change(NOTIFY_STATES,

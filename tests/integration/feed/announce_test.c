@@ -98,11 +98,16 @@ struct heard {
     unsigned messages;
 };
 
+static unsigned digit_of(char c) {
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
 static char *bytes_of(const char *hex, size_t *length) {
-    char *bytes = calloc(strcspn(hex, "\n") / 2 + 1, 1);
-    unsigned byte;
-    for (*length = 0; sscanf(hex, "%2x", &byte) == 1 && *hex != '\n'; hex += 2)
-        bytes[(*length)++] = (char)byte;
+    *length = strcspn(hex, "\n") / 2;
+    char *bytes = calloc(*length + 1, 1);
+    if (!bytes) FAIL("no memory");
+    for (size_t i = 0; i < *length; i++)
+        bytes[i] = (char)(digit_of(hex[2 * i]) << 4 | digit_of(hex[2 * i + 1]));
     return bytes;
 }
 

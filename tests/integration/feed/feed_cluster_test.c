@@ -4,14 +4,13 @@
  * one. */
 
 #include "files.h"
-#define LONG_SCENES
 #include "scene.h"
 #include "states.h"
 
 #define PARTS 6
 
-static struct scene *start_over(struct cluster *all) {
-    return scene_start(.server = all->node[0], .spread = spread_of(all, PARTS),
+static struct scene *start_over(struct cluster *all, struct mode mode) {
+    return scene_start(.mode = mode, .server = all->node[0], .spread = spread_of(all, PARTS),
                        .others = {all->node[1], all->node[2], all->node[3], all->node[4],
                                   all->node[5]},
                        .address = text_of("server = 127.0.0.1:%d\ncluster = yes\n"
@@ -39,18 +38,18 @@ static void move_part(struct scene *s, unsigned part, size_t to) {
     cluster_move_end(s->spread->all, key, to);
 }
 
-SCENE_ONCE(no_row_is_denied_longer_than_promised_when_parts_move) {
+SCENE(no_row_is_denied_longer_than_promised_when_parts_move) {
     struct cluster *all = cluster_start(.masters = 3);
-    struct scene *s = start_over(all);
+    struct scene *s = start_over(all, mode);
     move_part(s, 0, 2);
     scene_go_on(s);
     move_part(s, 5, 1);
     scene_end(s);
 }
 
-SCENE_ONCE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
+SCENE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
     struct cluster *all = cluster_start(.masters = 3);
-    struct scene *s = start_over(all);
+    struct scene *s = start_over(all, mode);
     const char *first = generation_of_part(s, 0), *last = generation_of_part(s, PARTS - 1);
     server_kill(all->node[2]);
     server_start_again(all->node[2]);
@@ -61,9 +60,9 @@ SCENE_ONCE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
 }
 
 /* Its replica takes over; then it comes back, and takes over in turn. */
-SCENE_ONCE(no_row_is_denied_longer_than_promised_when_masters_of_a_cluster_are_killed) {
+SCENE(no_row_is_denied_longer_than_promised_when_masters_of_a_cluster_are_killed) {
     struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
-    struct scene *s = start_over(all);
+    struct scene *s = start_over(all, mode);
     const char *last = generation_of_part(s, PARTS - 1);
     for (int i = 0; i < 2; i++) {
         struct server *master = cluster_owning_server(all, s->spread->key[PARTS - 1]);

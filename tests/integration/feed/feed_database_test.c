@@ -3,7 +3,6 @@
 /* feed_database_test.c - the database crashes, hangs, loses the slot, becomes another:
  * a row is denied for a lease at most. */
 
-#define LONG_SCENES
 #include "scene.h"
 
 #include <signal.h>
@@ -34,7 +33,7 @@ SCENE(no_row_is_denied_longer_than_promised_when_the_database_hangs) {
     scene_end(s);
 }
 
-SCENE_OF_LAG(no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
+SCENE(no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
     struct scene *s = scene_start(.mode = mode);
     pid_t sender = feed_walsender(s->feed);
     kill(sender, SIGSTOP);
@@ -115,11 +114,11 @@ SCENE(no_more_wal_is_held_for_a_server_that_is_away_than_may_be) {
 }
 
 /* The same address, the same names, other rows. */
-SCENE_ONCE(a_filter_is_filled_anew_from_another_database_system) {
-    struct database *other = feed_database(17);
+SCENE(a_filter_is_filled_anew_from_another_database_system) {
+    struct database *other = feed_database(mode.version);
     database_run(other, "CREATE TABLE users (id bigint PRIMARY KEY);"
                         "INSERT INTO users SELECT generate_series(1, 1000)");
-    struct scene *s = scene_start(.database = feed_database(17));
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
     database_run(other, "%s", program_run("feed", "sql", s->feed->config).out);
     database_run(other,
                  "SELECT pg_create_logical_replication_slot('bulwark_k', 'pgoutput')");

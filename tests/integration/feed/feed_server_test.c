@@ -5,7 +5,6 @@
  * most. */
 
 #include "files.h"
-#define LONG_SCENES
 #include "scene.h"
 #include "sentinels.h"
 #include "states.h"
@@ -27,10 +26,10 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_restart_from_an_older_file) 
     CHECK(scene_replayed(s));
 }
 
-SCENE_ONCE(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_seconds) {
+SCENE(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_seconds) {
     struct server *server =
         server_start(.preload = "disk", .config = AOF "appendfsync everysec");
-    struct scene *s = scene_start(.server = server);
+    struct scene *s = scene_start(.mode = mode, .server = server);
     expect(client(server), "OK", "CONFIG", "SET", "appendfsync", "always");
     judge_wait_for_rows(s->judge, ROWS);
     expect(client(server), "OK", "CONFIG", "SET", "appendfsync", "everysec");
@@ -41,19 +40,19 @@ SCENE_ONCE(no_row_is_denied_longer_than_promised_after_a_power_cut_that_costs_se
     CHECK(scene_replayed(s));
 }
 
-SCENE_ONCE(a_filter_is_filled_anew_after_a_restart_without_a_file) {
-    struct scene *s = scene_start(.mode = WITH_17);
+SCENE(a_filter_is_filled_anew_after_a_restart_without_a_file) {
+    struct scene *s = scene_start(.mode = mode);
     restart(s);
     scene_wait_for_refill(s);
     scene_end(s);
 }
 
 /* The replica has what came before its line stopped. */
-SCENE_ONCE(no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
+SCENE(no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
     struct watched *w = sentinels_start();
     struct proxy *line = proxy_start(w->master->port);
     struct scene *s =
-        scene_start(.server = w->master, .others = {w->replica},
+        scene_start(.mode = mode, .server = w->master, .others = {w->replica},
                     .address = text_of("sentinel = %s\nmaster = shop\n", w->list));
     redisContext *replica = client(w->replica);
     expectf(replica, "OK", "REPLICAOF 127.0.0.1 %d", proxy_port(line));
@@ -90,8 +89,8 @@ SCENE(no_row_is_denied_longer_than_promised_whatever_an_operator_does) {
     scene_end(s);
 }
 
-SCENE_ONCE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
-    struct scene *s = scene_start(.mode = WITH_17);
+SCENE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
+    struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     struct backup old = {call(c, "DUMP", "k"), call(c, "DUMP", "k:feed")};
     judge_wait_for_rows(s->judge, ROWS);
@@ -110,7 +109,7 @@ SCENE_ONCE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) 
 /* ---- names ---- */
 
 /* What is added meanwhile is refused. */
-SCENE_OF_LAG(
+SCENE(
     no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
@@ -124,9 +123,9 @@ SCENE_OF_LAG(
 }
 
 /* It lacks what came while another one stood in its place. */
-SCENE_ONCE(
+SCENE(
     no_row_is_denied_longer_than_promised_after_an_old_filter_takes_the_place_of_a_new_one) {
-    struct scene *s = scene_start(.mode = WITH_17);
+    struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     expect(c, "OK", "RENAME", "k", "away");
     scene_wait_for_refill(s);
@@ -137,8 +136,8 @@ SCENE_ONCE(
     scene_end(s);
 }
 
-SCENE_ONCE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
-    struct scene *s = scene_start(.mode = WITH_17);
+SCENE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
+    struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "1mb");
     judge_wait_for_rows(s->judge, ROWS);

@@ -77,7 +77,7 @@ SCENE(a_row_is_found_after_the_table_was_emptied) {
 TEST(nobody_vouches_when_the_items_column_is_gone) {
     struct scene *s =
         scene_start(.mode = WITH_17,
-                    .look = "SELECT 1 FROM users u WHERE u::text = '(%1$ld)'");
+                    .look = "SELECT 1 FROM users u WHERE u::text = '(' || $1 || ')'");
     database_run(s->database, "ALTER TABLE users RENAME COLUMN id TO number");
     scene_wait_for_unknown(s);
     judge_end(s->judge);

@@ -21,8 +21,9 @@ enum {
     BATCH = 500,          /* rows of a sweep's command */
     OPEN_MAX = 4096,      /* rows that are denied at the same time, and asked for at once */
     LOOK_PAUSE = 200,     /* microseconds between two looks, ... */
+    LONG_PAUSE = 5000,    /* ... while a statement waits for long, ... */
     ROW_PAUSE = 1000,     /* ... two rows of a writer, ... */
-    SWEEP_PAUSE = 2000,   /* ... two turns of the sweeper */
+    SWEEP_PAUSE = 5000,   /* ... two turns of the sweeper */
     REPLY_MS = 300,       /* Then a reader gives up. */
     FIRST_ITEM = 1000000, /* numbers below are the test's */
 };
@@ -222,13 +223,21 @@ static bool enter(const struct writer *w, int *session) {
     return *session >= 0;
 }
 
+/* Prepared: it is asked for all the time. */
+static bool enter_to_look(struct writer *w) {
+    if (w->looks >= 0) return true;
+    if (!enter(w, &w->looks)) return false;
+    char *text =
+        database_try(w->looks, "PREPARE look (bigint) AS %s", w->judge->rules.look);
+    if (!text) leave(&w->looks);
+    free(text);
+    return w->looks >= 0;
+}
+
 /* 1: it is there; 0: it isn't; -1: nobody says. */
 static int look(struct writer *w, long item) {
-    char sql[512];
-    const char *format = w->judge->rules.look;
-    if (!enter(w, &w->looks)) return -1;
-    snprintf(sql, sizeof sql, format, item);
-    char *text = database_try(w->looks, "%s", sql);
+    if (!enter_to_look(w)) return -1;
+    char *text = database_try(w->looks, "EXECUTE look (%ld)", item);
     if (!text) leave(&w->looks);
     int found = text ? *text != 0 : -1;
     free(text);
@@ -258,6 +267,18 @@ static void take_answer(struct writer *w) {
     free(text);
 }
 
+/* A statement's answer comes when its row is visible, so it ends the pause: that may grow
+ * while a statement waits. */
+static void pause_looks(struct writer *w) {
+    double pause = (seconds_now() - w->began) / 4;
+    if (pause < LOOK_PAUSE / 1e6) pause = LOOK_PAUSE / 1e6;
+    if (pause > LONG_PAUSE / 1e6) pause = LONG_PAUSE / 1e6;
+    if (!w->waits)
+        usleep(LOOK_PAUSE);
+    else if (database_answers_within(w->writes, pause))
+        take_answer(w);
+}
+
 /* True as soon as the row is visible; its statement may wait for its answer still. False:
  * it never will be. */
 static bool write_row(struct writer *w, struct row *row) {
@@ -271,10 +292,7 @@ static bool write_row(struct writer *w, struct row *row) {
         if (found == 1) return true;
         if (found == 0 && answered) return false;
         if (found == 0) row->unseen = asked;
-        if (w->waits && database_has_answered(w->writes))
-            take_answer(w);
-        else
-            usleep(LOOK_PAUSE);
+        pause_looks(w);
     }
     return false;
 }
@@ -298,7 +316,7 @@ static void do_one(struct writer *w) {
     struct judge *j = w->judge;
     struct row row = {.item = w->next++ * JUDGE_WRITERS + w->number}, *rows[] = {&row};
     if (j->rules.spread) row.part = spread_part(j->rules.spread, row.item);
-    if (!enter(w, &w->writes) || !enter(w, &w->looks)) return;
+    if (!enter(w, &w->writes) || !enter_to_look(w)) return;
     bool visible = write_row(w, &row);
     if (visible) note_row(j, &row, ask(j, &w->link, rows, 1));
     take_answer(w);
@@ -355,7 +373,7 @@ static struct judge *new_judge(struct judge_rules rules) {
     j->rules = rules;
     if (!rules.writers) j->rules.writers = 2;
     if (!rules.write) j->rules.write = "INSERT INTO users VALUES (%1$ld)";
-    if (!rules.look) j->rules.look = "SELECT 1 FROM users WHERE id = %1$ld";
+    if (!rules.look) j->rules.look = "SELECT 1 FROM users WHERE id = $1";
     while (j->servers < JUDGE_SERVERS && rules.servers[j->servers])
         j->servers++;
     j->rows = mmap(NULL, ROWS_MAX * sizeof *j->rows, PROT_READ | PROT_WRITE,

@@ -42,7 +42,7 @@ struct judge_rules {
     double lease;                          /* seconds */
     int writers;                           /* 0: 2 */
 
-    /* The item is the number that stands for each %1$ld. */
+    /* The item is the number that stands for each %1$ld, and for $1 in a look. */
     const char *write; /* NULL: INSERT INTO users VALUES (%1$ld) */
     const char *look;  /* Gives a row once it is visible; NULL: by users.id */
 

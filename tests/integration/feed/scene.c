@@ -6,7 +6,8 @@
 
 #include "files.h"
 
-#define SOME 60 /* rows */
+#define SOME      60 /* rows */
+#define SOME_LATE 6  /* ... each of which waits for a lease */
 
 static const char *generation_of(const struct scene *s) {
     const char *key = s->spread ? s->spread->key[0] : "k";
@@ -63,8 +64,9 @@ void scene_wait_for_refill(struct scene *s) {
 }
 
 void scene_wait_for_unknown(struct scene *s) {
+    bool late = s->mode.announce && !getenv("LONG");
     WAIT_UNTIL(!feed_vouches(s->feed));
-    judge_wait_for_rows(s->judge, SOME);
+    judge_wait_for_rows(s->judge, late ? SOME_LATE : SOME);
 }
 
 void scene_go_on(struct scene *s) {

@@ -10,7 +10,7 @@
  *     database_say(writer, "BEGIN; INSERT INTO users VALUES (101)");
  *
  *     database_send(writer, "INSERT INTO users VALUES (102)");
- *     while (!database_has_answered(writer)) ...
+ *     if (database_answers_within(writer, 0.5)) ...
  *
  * It listens on a unix socket in its own directory; with .tcp = true also at 127.0.0.1.
  * PostgreSQL refuses to be root: if the tests are, it runs as `nobody`. What is started is
@@ -88,7 +88,7 @@ char *database_try(int session, const char *format, ...)
  * of it, has come, or the session has ended; NULL as there. */
 bool database_send(int session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool database_has_answered(int session);
+bool database_answers_within(int session, double seconds);
 char *database_receive(int session);
 
 /* The same as database_say() in a session of its own. */

@@ -147,7 +147,7 @@ TEST(a_database_that_is_paused_says_nothing) {
     database_pause(d);
     CHECK(database_send(session, "SELECT 7"));
     usleep(1000);
-    CHECK(!database_has_answered(session));
+    CHECK(!database_answers_within(session, 0));
     database_resume(d);
 
     char *text = database_receive(session);

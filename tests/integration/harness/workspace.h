@@ -10,8 +10,9 @@
  *     test program ----- pipe: pid, pid, -pid, ... -----> janitor
  *         |                                                  |  at end of file
  *         +-- servers, each leading its own process group <--+  kill what is left,
- *         +-- /tmp/bulwark-XXXXXX/ <-------------------------+  remove the tree
+ *         +-- bulwark-XXXXXX/ <------------------------------+  remove the tree
  *
+ * It is in memory where there is room enough (/dev/shm), otherwise in /tmp, or in TMPDIR.
  * KEEP=1 in the environment leaves the directory for a look. */
 
 #ifndef WORKSPACE_H
