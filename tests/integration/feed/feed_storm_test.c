@@ -227,7 +227,7 @@ static void rage(struct mode mode, bool feed_lives) {
     show(&w, &v);
 }
 
-SCENE_OF_LAG(no_row_is_denied_longer_than_promised_in_a_storm) {
+SCENE(no_row_is_denied_longer_than_promised_in_a_storm) {
     rage(mode, false);
 }
 

@@ -12,7 +12,7 @@
 
 #define REPLY_MS 300
 
-#define LINES "filter = k\ntable = public.users\nerror = 0.001\nlease = 1s\nkeep = 5s\n"
+#define LINES "filter = k\ntable = public.users\nerror = 0.001\nkeep = 5s\n"
 
 struct database *feed_database(int version) {
     return database_start(.version = version, .tcp = true,
@@ -39,9 +39,10 @@ static const char *address_of(const struct feed_rules *r) {
 static const char *write_config(const struct feed_rules *r) {
     char *directory = workspace_new_directory();
     const char *path = text_of("%s/feed.conf", directory);
-    const char *text = text_of("database = %s\n%s" LINES "item = %s\n%s%s", conninfo_of(r),
-                               address_of(r), r->item ? r->item : "{id}",
-                               r->sized ? "" : "capacity = 1M\n", r->lines ? r->lines : "");
+    const char *text = text_of(
+        "database = %s\n%s" LINES "%sitem = %s\n%s%s", conninfo_of(r), address_of(r),
+        r->lease ? r->lease : "lease = 1s\n", r->item ? r->item : "{id}",
+        r->sized ? "" : "capacity = 1M\n", r->lines ? r->lines : "");
     test_defer(free, directory);
     file_write(path, text, strlen(text));
     return path;

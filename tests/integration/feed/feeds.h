@@ -25,6 +25,7 @@ struct feed_rules {
     struct proxy *to_server;
     const char *lines;           /* Further lines of its configuration; may be NULL. */
     const char *item;            /* NULL: {id} */
+    const char *lease;           /* NULL: lease = 1s */
     bool sized;                  /* It finds the capacity by itself; else 1M. */
     const struct spread *spread; /* of the filter, if it has parts */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
