@@ -198,12 +198,15 @@ static void check_memory(struct storm *w) {
         FAIL("the feed grew from %ld to %ld kB", w->first_kb, w->last_kb);
 }
 
-static void calm(struct storm *w) {
-    struct scene *s = w->scene;
+static void wait_until_it_vouches(struct storm *w) {
     double limit = seconds_now() + patient(60);
-    while (!feed_vouches(s->feed))
+    while (!feed_vouches(w->scene->feed))
         wait_a_little(limit, __FILE__, __LINE__, "the feed vouches after the storm");
-    judge_wait_for_rows(s->judge, 50);
+}
+
+static void calm(struct storm *w) {
+    wait_until_it_vouches(w);
+    judge_wait_for_rows(w->scene->judge, 50);
     check_held(w);
     check_memory(w);
 }
@@ -238,7 +241,9 @@ static void rage(struct mode mode, bool feed_lives) {
         w.happened[event]++;
         test_case("event %ld: %s", i, events[event].name);
         events[event].happens(s);
-        if (random_below(2)) wait_some();
+        unsigned waits = random_below(3);
+        if (waits == 1) wait_some();
+        if (waits == 2) wait_until_it_vouches(&w);
         held_by(&w);
         if (i % CALM_EVERY == 0) calm(&w);
     }
