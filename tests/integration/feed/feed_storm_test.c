@@ -28,7 +28,8 @@ struct storm {
     struct scene *scene;
     double until;
     long happened[16];
-    pid_t feed; /* the process that was measured, and in a calm: ... */
+    double longest_wait; /* seconds, until the feed vouched */
+    pid_t feed;          /* the process that was measured, and in a calm: ... */
     long first_kb, last_kb, highest_kb;
     long held_mb, held_calm_mb; /* WAL, the highest */
 };
@@ -199,9 +200,11 @@ static void check_memory(struct storm *w) {
 }
 
 static void wait_until_it_vouches(struct storm *w) {
-    double limit = seconds_now() + patient(60);
+    double began = seconds_now(), limit = began + patient(60);
     while (!feed_vouches(w->scene->feed))
         wait_a_little(limit, __FILE__, __LINE__, "the feed vouches after the storm");
+    double took = seconds_now() - began;
+    if (took > w->longest_wait) w->longest_wait = took;
 }
 
 static void calm(struct storm *w) {
@@ -214,7 +217,8 @@ static void calm(struct storm *w) {
 static void show(const struct storm *w, const struct verdict *v, unsigned seconds) {
     for (size_t i = 0; i < EVENTS; i++)
         test_print("%6ld  %s", w->happened[i], events[i].name);
-    test_print("%6u  seconds", seconds);
+    test_print("%6u  seconds; %.1f until the feed vouched again, at most", seconds,
+               w->longest_wait);
     test_print("%6ld  rows; first answers: %ld maybe, %ld unknown, %ld absent, %ld none",
                v->rows, v->maybe, v->unknown, v->absent, v->speechless);
     test_print("%6ld  denials, the longest for %.3f to %.3f s; %ld rows late", v->denials,
