@@ -20,7 +20,7 @@
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
 # make demo-feed    a filter that a feed keeps: feed killed, server emptied (a minute; QUICK=1)
-# make long         what takes long: statistics, a billion items, millions of payloads
+# make long         what takes long: statistics, a billion items, an hour of storms
 # make install      module and program (DESTDIR, PREFIX=/usr); install-module, install-program;
 #                   make uninstall
 # make deb          Debian packages of both               -> build/package/*.deb

@@ -130,7 +130,6 @@ static void go(struct refilling *r) {
 static void take_end(struct refilling *r) {
     if (r->handed_over == r->sink->nparts && r->took_up)
         r->sink->read_after = r->heart->sent;
-    heart_hurry(r->heart);
     if (r->all) r->took = interrupt_clock() - r->started_at;
     if (r->went) notify_change(NOTIFY_LOADER, "the loader has read all rows");
     r->ended += r->went;

@@ -6,8 +6,7 @@
  *     it is time for all parts (schedule.h) --------------+        |
  *                                                                  v
  *     start, started  --> sink_fill_begins(): LOST -> FILLING, and go
- *     part            --> sink_fill_ends(): COMMIT with the next beat
- *     loaded          --> heart_hurry()
+ *     part            --> sink_fill_ends(): COMMIT with the next beat, sent at once
  *     failed          --> again after a while, from where it was */
 #ifndef FEED_REFILLING_H
 #define FEED_REFILLING_H
