@@ -214,7 +214,7 @@ static bool is(struct feed *f, const char *item, const char *word) {
     return strcmp(check(f, item), word) == 0;
 }
 
-/* Also when they are more than half: whoever fills by hand is asked whether that is right. */
+/* Also more than half of them, which whoever fills by hand is asked about. */
 TEST(rows_that_were_deleted_become_absent_again) {
     struct database *d = table_with(1000);
     struct feed *f = feed_start(.database = d, .server = server_shared(),
