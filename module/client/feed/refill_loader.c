@@ -254,13 +254,13 @@ static void clear_up(struct loading *l, enum exit_code why) {
     if (l->place_key && (useless || stuck)) record_delete(g->nodes, l->place_key, &ignored);
 }
 
-/* As the options of `bulwark fill`. */
+/* As the options of `bulwark fill`. Nobody is asked whether a table may have shrunk. */
 static struct settings settings_for(const struct feed_config *c) {
     struct settings s = c->settings;
     s.pg = c->database;
     s.table = c->table;
     s.kind = "lines";
-    s.empty = s.json = true;
+    s.empty = s.fewer = s.json = true;
     s.standby = false;
     s.settle = s.lease = 0;
     s.stale = STALE_MS;

@@ -87,13 +87,6 @@ static void leave_database(struct feed *feed, const struct failure *f) {
     feed->again_ms = longer(feed->again_ms);
 }
 
-static void reach_database(struct feed *feed) {
-    struct failure f = {.text = ""};
-    if (feed->database.connection || interrupt_clock() < feed->again_at) return;
-    if (!database_open(&feed->database, &f) || !database_hold(&feed->database, false, &f))
-        leave_database(feed, &f);
-}
-
 /* ---- the stream ---- */
 
 static void leave_stream(struct feed *feed, const struct failure *f) {
@@ -103,6 +96,17 @@ static void leave_stream(struct feed *feed, const struct failure *f) {
     feed->stream_at = interrupt_clock() + feed->stream_ms;
     feed->stream_ms = longer(feed->stream_ms);
     sink_look_again(feed->sink);
+}
+
+/* A PostgreSQL that shuts down waits until its walsenders have confirmed all, which a feed
+ * that keeps some back never does; and without beats the stream is of little use. */
+static void reach_database(struct feed *feed) {
+    struct failure f = {.text = ""};
+    if (feed->database.connection || interrupt_clock() < feed->again_at) return;
+    if (database_open(&feed->database, &f) && database_hold(&feed->database, false, &f))
+        return;
+    leave_database(feed, &f);
+    if (feed->streaming) leave_stream(feed, NULL);
 }
 
 /* A slot that has lost WAL is of no use, and in the way. */
