@@ -65,6 +65,7 @@ struct feed {
     struct feed_numbers numbers;
 
     bool streaming;
+    bool unannounced;        /* the trigger of `announce` isn't in place */
     int64_t silence;         /* ms that the stream may be silent */
     int64_t clocks_asked_at; /* a beat is being prepared; 0: none is */
     int64_t reported_at;
@@ -105,12 +106,34 @@ static void leave_stream(struct feed *feed, const struct failure *f) {
     sink_look_again(feed->sink);
 }
 
+static void say_announced(struct feed *feed, bool announced) {
+    if (!announced)
+        notify_change(NOTIFY_TRIGGER,
+                      "the trigger of announce is missing or disabled: nothing is vouched "
+                      "for. Run what bulwark feed sql prints, or ALTER TABLE ... ENABLE "
+                      "TRIGGER");
+    else if (feed->unannounced)
+        notify_change(NOTIFY_TRIGGER, "the trigger of announce is in place");
+    feed->unannounced = !announced;
+}
+
+/* What isn't announced can be seen before it is in the filter. */
+static void take_view(struct feed *feed) {
+    const struct view *view = &feed->database.view;
+    sink_view_is(feed->sink, view);
+    say_announced(feed, view->announced);
+    if (feed->database.looked && view->number && view->announced)
+        sink_seen(feed->sink, feed->heart.sent);
+}
+
 /* A slot that has lost WAL is of no use, and in the way. */
 static bool find_slot(struct feed *feed, bool *there, struct failure *f) {
     struct slot slot;
     const char *name = feed->config->slot;
     *there = false;
-    if (!database_slot(&feed->database, &slot, f)) return false;
+    if (!database_look(&feed->database, f) || !database_slot(&feed->database, &slot, f))
+        return false;
+    take_view(feed);
     if (slot.exists && !slot.lost) {
         sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
                          slot.confirmed);
@@ -326,7 +349,10 @@ static void wait_for_news(struct feed *feed) {
 static void turn_database(struct feed *feed) {
     struct failure f = {.text = ""};
     if (!feed->database.connection) return;
-    if (!database_receive(&feed->database, &f) || !beat(feed, &f)) leave_database(feed, &f);
+    bool beats = feed->database.work == DATABASE_BEATS;
+    bool good = database_receive(&feed->database, &f);
+    if (good && beats && feed->database.work == DATABASE_IDLE) take_view(feed);
+    if (!good || !beat(feed, &f)) leave_database(feed, &f);
 }
 
 static void turn_stream(struct feed *feed) {
@@ -353,7 +379,7 @@ static void loop(struct feed *feed) {
         turn_database(feed);
         turn_stream(feed);
         sink_send(feed->sink);
-        refilling_turn(&feed->refilling, feed->streaming);
+        refilling_turn(&feed->refilling, feed->streaming && feed->sink->view.number);
         say_parts(&feed->say, feed->sink);
         tell_numbers(feed);
         notify_alive();

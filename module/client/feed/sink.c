@@ -105,6 +105,21 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
     if (other) sink_look_again(s);
 }
 
+void sink_view_is(struct sink *s, const struct view *view) {
+    bool known = s->view.number || s->view.why[0];
+    bool other = known && s->view.number != view->number;
+    s->view = *view;
+    if (!other) return;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        if (part_is_live(&s->part[i]) || s->part[i].stage == SINK_LOST)
+            part_lose(s, &s->part[i], view->number ? SINK_VIEW_CHANGED : view->why);
+    sink_look_again(s);
+}
+
+void sink_seen(struct sink *s, uint64_t beat) {
+    s->seen = beat;
+}
+
 static bool is_to_be_looked_at(const struct sink_part *p) {
     return p->stage == SINK_BEHIND && !p->looking && !p->found &&
            interrupt_clock() >= p->retry_at;
@@ -172,7 +187,7 @@ void sink_add(struct sink *s, const char *item, size_t length) {
     resp_word(&p->open, item, length);
     p->open_items++;
     bool full = p->open_items >= s->config->settings.batch || p->open.n >= GROUP_BYTES;
-    if (full && !part_waits_for_desk(p)) part_send_adds(s, p);
+    if (full && !part_waits_for_desk(s, p)) part_send_adds(s, p);
 }
 
 void sink_commit(struct sink *s, uint64_t lsn) {
@@ -189,7 +204,7 @@ static bool gathers(const struct sink *s, const struct sink_part *p) {
 static void flush(struct sink *s, bool all) {
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
-        if (p->open_items && !part_waits_for_desk(p) && (all || !gathers(s, p)))
+        if (p->open_items && !part_waits_for_desk(s, p) && (all || !gathers(s, p)))
             part_send_adds(s, p);
     }
 }
@@ -240,8 +255,8 @@ void sink_beat_back(struct sink *s, uint64_t beat) {
     }
 }
 
-static bool is_ripe(const struct sink_part *p) {
-    return p->beat.number && p->groups_done >= p->beat.after;
+static bool is_ripe(const struct sink *s, const struct sink_part *p) {
+    return p->beat.number && p->beat.number <= s->seen && p->groups_done >= p->beat.after;
 }
 
 static bool commits(const struct sink_part *p) {
@@ -249,8 +264,8 @@ static bool commits(const struct sink_part *p) {
            p->stage != SINK_REPLAYING;
 }
 
-bool part_waits_for_desk(const struct sink_part *p) {
-    return is_ripe(p) && ((p->stage == SINK_REPLAYING && p->beat.clock) || commits(p));
+bool part_waits_for_desk(const struct sink *s, const struct sink_part *p) {
+    return is_ripe(s, p) && ((p->stage == SINK_REPLAYING && p->beat.clock) || commits(p));
 }
 
 static void end_beat(struct sink_part *p) {
@@ -287,7 +302,7 @@ static void vouch_anew(struct sink *s, struct sink_part *p) {
 /* The desk's words mustn't overtake what is on its way on the line. A clock that wasn't
  * known when the beat was sent: the next beat has it. */
 static void vouch(struct sink *s, struct sink_part *p) {
-    bool desk = part_waits_for_desk(p);
+    bool desk = part_waits_for_desk(s, p);
     if (desk && !part_has_none_on_its_way(p)) return;
     if (p->beat.lsn > p->state.lsn) p->state.lsn = p->beat.lsn;
     if (desk)
@@ -301,7 +316,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
 
 static void vouch_all(struct sink *s) {
     for (uint32_t i = 0; i < s->nparts; i++)
-        if (part_is_live(&s->part[i]) && is_ripe(&s->part[i])) vouch(s, &s->part[i]);
+        if (part_is_live(&s->part[i]) && is_ripe(s, &s->part[i])) vouch(s, &s->part[i]);
 }
 
 /* ---- filling ---- */
@@ -322,6 +337,7 @@ static void begin_to_fill(struct sink *s, struct sink_part *p) {
                               .system = s->system,
                               .timeline = s->timeline,
                               .of = s->config->of,
+                              .view = s->view.number,
                               .generation = STATE_FILLING};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
     part_send_state(s, p, true);
