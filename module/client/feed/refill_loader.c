@@ -260,7 +260,7 @@ static struct settings settings_for(const struct feed_config *c) {
     s.pg = c->database;
     s.table = c->table;
     s.kind = "lines";
-    s.empty = s.json = true;
+    s.empty = s.fewer = s.json = true; /* what the table has is what there is */
     s.standby = false;
     s.settle = s.lease = 0;
     s.stale = STALE_MS;

@@ -126,6 +126,15 @@ static void take_view(struct feed *feed) {
         sink_seen(feed->sink, feed->heart.sent);
 }
 
+/* What was applied of another's WAL isn't applied of its. */
+static void take_database(struct feed *feed, uint64_t confirmed) {
+    if (!sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
+                          confirmed))
+        return;
+    feed->keep = (struct keep){.ms = feed->config->keep};
+    feed->reported = 0;
+}
+
 /* A slot that has lost WAL is of no use, and in the way. */
 static bool find_slot(struct feed *feed, bool *there, struct failure *f) {
     struct slot slot;
@@ -135,8 +144,7 @@ static bool find_slot(struct feed *feed, bool *there, struct failure *f) {
         return false;
     take_view(feed);
     if (slot.exists && !slot.lost) {
-        sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
-                         slot.confirmed);
+        take_database(feed, slot.confirmed);
         *there = true;
         return true;
     }
@@ -170,6 +178,7 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
     heart_forget(&feed->heart);
+    follow_anew(&feed->follow);
     sink_has_slot(feed->sink);
     sink_restart(feed->sink, lsn);
     feed->streaming = true;
@@ -243,7 +252,8 @@ static bool listen_to(struct feed *feed, struct failure *f) {
     return fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer on the stream");
 }
 
-/* What the slot may forget: what was applied a while ago, and nobody needs. */
+/* What the slot may forget: what was applied a while ago, and nobody needs. PostgreSQL
+ * believes whatever it is told: of a place that is still to come, too. */
 static uint64_t flushed(struct feed *feed, int64_t now) {
     uint64_t old = keep_old(&feed->keep, now), needed = sink_needed(feed->sink);
     uint64_t received = feed->stream.received, most = feed->config->max_slot_wal;
@@ -251,7 +261,8 @@ static uint64_t flushed(struct feed *feed, int64_t now) {
         sink_let_go(feed->sink, received - most);
         needed = sink_needed(feed->sink);
     }
-    return old < needed ? old : needed;
+    if (needed < old) old = needed;
+    return old < feed->sink->position ? old : feed->sink->position;
 }
 
 static bool report(struct feed *feed, struct failure *f) {

@@ -87,7 +87,7 @@ void sink_close(struct sink *s) {
 /* ---- the database ---- */
 
 /* The first time, nothing is known of the parts yet. */
-void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
+bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed) {
     bool other = s->system && (s->system != system || s->timeline != timeline);
     s->system = system;
@@ -96,6 +96,7 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
     if (other) s->position = s->applied = 0;
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
+        if (other) p->stored_lsn = 0;
         if (!part_is_live(p)) continue;
         if (other)
             part_trouble(s, p, "the database is another, or was promoted or restored");
@@ -103,6 +104,7 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
             part_trouble(s, p, "the slot has forgotten what the filter needs");
     }
     if (other) sink_look_again(s);
+    return other;
 }
 
 void sink_view_is(struct sink *s, const struct view *view) {

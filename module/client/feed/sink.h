@@ -120,8 +120,9 @@ void sink_close(struct sink *s);
 /* ---- the database ---- */
 
 /* Which one it is, and how far its slot is. Parts of another, and those that would miss
- * what the slot has forgotten, are BEHIND. */
-void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
+ * what the slot has forgotten, are BEHIND. True: it is another than before, and no place in
+ * the WAL that is known means anything in its. */
+bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed);
 
 /* How the stream sees the table. If that is another view than before, all parts are to be

@@ -219,7 +219,7 @@ TEST(rows_that_were_deleted_become_absent_again) {
     struct feed *f = feed_start(.database = d, .server = server_shared(),
                                 .lines = "deleted-share = 0.1\n");
     feed_wait(f);
-    database_run(d, "DELETE FROM users WHERE id > 500");
+    database_run(d, "DELETE FROM users WHERE id > 300");
     WAIT_UNTIL(is(f, "700", "absent"));
     CHECK(feed_said(f, "many rows were deleted"));
     check_rows(f);
