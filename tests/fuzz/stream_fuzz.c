@@ -123,7 +123,8 @@ static const struct {
     SEED("message", MESSAGE, "M\0\0\0\0\0\1\2\3\4bulwark.users\0\0\0\0\5items"),
     SEED("state", STATE,
          "bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001 timeline=1 "
-         "of=cbf29ce484222325 generation=6fbcf822b9e19b6b items=12345 deleted=17 "
+         "of=cbf29ce484222325 view=9ae16a3b2f90404f generation=6fbcf822b9e19b6b "
+         "items=12345 deleted=17 "
          "filled=1700000000 write=80"),
     SEED("beat", BEAT, "beat 1122334455667788 2"),
     SEED("items", ITEMS, "6:user:1,6:user:2,0:,"),

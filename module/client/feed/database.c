@@ -9,9 +9,14 @@
 #include "base/interrupt.h"
 
 /* Flushed at once, and in front of no commit that somebody can see. From 17 on a message
- * may do without a transaction of its own. Nobody waits for standbys. */
-static const char beat_17[] = "SELECT pg_logical_emit_message(false, $1, $2, true)";
-static const char beat_14[] = "SELECT pg_logical_emit_message(true, $1, $2)";
+ * may do without a transaction of its own. Nobody waits for standbys. What looks behind it
+ * is a transaction of its own. */
+static const char beat_17[] =
+    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(false, 'bulwark.%s', '%s', true);"
+    " COMMIT; %s";
+static const char beat_14[] =
+    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(true, 'bulwark.%s', '%s');"
+    " COMMIT; %s";
 
 static const char slot_facts[] =
     "SELECT active, coalesce(wal_status = 'lost', false) OR restart_lsn IS NULL,"
@@ -89,6 +94,30 @@ bool database_drop_slot(struct database *d, struct failure *f) {
     return tell(d, sql, f);
 }
 
+/* ---- the table ---- */
+
+static char *view_of(struct database *d, struct failure *f) {
+    char *sql = view_sql(d->connection, d->config, d->view.number);
+    if (!sql) session_fail(d->connection, "a name is no text there", f);
+    return sql;
+}
+
+static void take_view(struct database *d, const PGresult *r) {
+    if (PQntuples(r) != 1 || PQnfields(r) != VIEW_COLUMNS) return;
+    view_read(r, d->config, &d->view);
+    d->looked = true;
+}
+
+bool database_look(struct database *d, struct failure *f) {
+    char *sql = view_of(d, f);
+    PGresult *r = sql ? session_ask(d->connection, sql, NULL, f) : NULL;
+    if (r) take_view(d, r);
+    if (!r) database_close(d); /* as above */
+    PQclear(r);
+    free(sql);
+    return r != NULL;
+}
+
 /* ---- what isn't waited for ---- */
 
 static bool begin(struct database *d, int sent, int work, struct failure *f) {
@@ -107,13 +136,17 @@ bool database_make_slot(struct database *d, struct failure *f) {
     return begin(d, PQsendQuery(d->connection, sql), DATABASE_MAKES_SLOT, f);
 }
 
+/* Neither the slot's name nor a beat has a quote in it. */
 bool database_beat(struct database *d, const char *text, struct failure *f) {
-    char prefix[STATE_NAME_MAX + 16];
-    const char *const values[] = {prefix, text};
-    snprintf(prefix, sizeof(prefix), "bulwark.%s", d->config->slot);
-    const char *sql = d->version >= 170000 ? beat_17 : beat_14;
-    int sent = PQsendQueryParams(d->connection, sql, 2, NULL, values, NULL, NULL, 0);
-    return begin(d, sent, DATABASE_BEATS, f);
+    char *view = view_of(d, f);
+    if (!view) return false;
+    char *sql =
+        fail_text(d->version >= 170000 ? beat_17 : beat_14, d->config->slot, text, view);
+    d->looked = false;
+    bool sent = begin(d, PQsendQuery(d->connection, sql), DATABASE_BEATS, f);
+    free(sql);
+    free(view);
+    return sent;
 }
 
 int database_fd(const struct database *d) {
@@ -126,7 +159,9 @@ bool database_receive(struct database *d, struct failure *f) {
     if (d->work == DATABASE_IDLE) return true;
     while (!PQisBusy(d->connection)) {
         PGresult *r = PQgetResult(d->connection);
-        bool refused = r && PQresultStatus(r) != PGRES_TUPLES_OK;
+        bool refused = r && PQresultStatus(r) != PGRES_TUPLES_OK &&
+                       PQresultStatus(r) != PGRES_COMMAND_OK;
+        if (r && !refused && d->work == DATABASE_BEATS) take_view(d, r);
         PQclear(r);
         if (refused) return session_fail(d->connection, "PostgreSQL refuses", f);
         if (r) continue;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* database.h - the feed's ordinary connection: it makes the slot, and sends beats into the
- * WAL. Neither is waited for: one statement is on its way at a time. */
+/* database.h - the feed's ordinary connection: it makes the slot, sends beats into the WAL,
+ * and looks at how the stream sees the table. The slot and beats aren't waited for: one
+ * request is on its way at a time. */
 #ifndef FEED_DATABASE_H
 #define FEED_DATABASE_H
 
 #include "config.h"
 #include "session.h"
+#include "view.h"
 
 struct database {
     const struct feed_config *config;
@@ -13,6 +15,8 @@ struct database {
     int version;        /* 150018 */
     enum { DATABASE_IDLE, DATABASE_BEATS, DATABASE_MAKES_SLOT } work;
     int64_t asked_at; /* clock: since then */
+    struct view view; /* as it was found last */
+    bool looked;      /* it was found after the last beat */
 };
 
 struct slot {
@@ -33,7 +37,10 @@ bool database_slot(struct database *d, struct slot *out, struct failure *f);
 bool database_make_slot(struct database *d, struct failure *f);
 bool database_drop_slot(struct database *d, struct failure *f);
 
-/* Sends the text. */
+/* How the stream sees the table, at this moment. */
+bool database_look(struct database *d, struct failure *f);
+
+/* Sends the text, and looks then. */
 bool database_beat(struct database *d, const char *text, struct failure *f);
 
 int database_fd(const struct database *d);

@@ -6,6 +6,7 @@
  *     sql*.[ch], acl.[ch]           what a DBA runs, on both sides
  *     check*.[ch]                   what check looks at
  *     session.[ch], database.[ch]   PostgreSQL
+ *     view.[ch]                     what the stream leaves out of the table
  *     stream.[ch], pgoutput.[ch]    its changes
  *     follow.[ch], netstring.[ch]   what of them is an item
  *     sink.[ch], line.[ch]          the filter: adds, acknowledgements, vouching

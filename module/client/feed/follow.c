@@ -18,6 +18,11 @@ void follow_end(struct follow *w) {
     free(w->item);
 }
 
+void follow_anew(struct follow *w) {
+    w->relation = 0;
+    w->deleted = 0;
+}
+
 /* ---- rows ---- */
 
 /* Partitions come under the name of their table: publish_via_partition_root. */

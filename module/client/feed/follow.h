@@ -24,6 +24,9 @@ void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
                   struct heart *h);
 void follow_end(struct follow *w);
 
+/* The stream begins again: tables come anew with their numbers. */
+void follow_anew(struct follow *w);
+
 /* False: the table no longer has what items are made of. */
 bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f);
 

@@ -2,12 +2,9 @@
 /* keep.c - see keep.h. */
 #include "keep.h"
 
-/* A mark each 64th of the time is fine enough. Less than before is of another database:
- * what was applied of the one before says nothing of its slot. */
+/* A mark each 64th of the time is fine enough. */
 void keep_note(struct keep *k, int64_t now, uint64_t applied) {
     size_t last = (k->first + k->n - 1) % KEEP_MARKS;
-    if (applied < k->old || (k->n > 0 && applied < k->mark[last].lsn))
-        *k = (struct keep){.ms = k->ms};
     if (k->n > 0 && now - k->mark[last].at < k->ms / KEEP_MARKS + 1) return;
     keep_old(k, now);
     if (k->n == KEEP_MARKS) return; /* room comes before the next one is due */

@@ -19,6 +19,8 @@ static bool is_of_this_feed(const struct sink *s, const struct state *t,
         return lost(f, "the database was promoted, or restored, since (another timeline)");
     if (t->of != s->config->of)
         return lost(f, "it was kept with another table or item in the configuration");
+    if (!s->view.number) return lost(f, s->view.why);
+    if (t->view != s->view.number) return lost(f, SINK_VIEW_CHANGED);
     if (t->lsn < s->confirmed)
         return lost(f, "the filter is older than what the slot still has");
     return true;

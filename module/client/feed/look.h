@@ -2,6 +2,7 @@
 /* look.h - whether what is found in a server is what this feed has kept.
  *
  *     no state, or another feed's, or of another database or timeline        not ours
+ *     the table, or how it is published, was changed since                   not ours
  *     no filter, plain, of another generation, or older than the slot goes   not ours
  *     loading: somebody has raised the alarm                                 not ours
  *     the feed was filling it                                                ours

@@ -9,7 +9,7 @@
 
 enum notify_subject {
     NOTIFY_DATABASE,
-    NOTIFY_BEATS,
+    NOTIFY_TRIGGER,
     NOTIFY_SLOT,
     NOTIFY_STATES,
     NOTIFY_PARTS,

@@ -180,11 +180,11 @@ static void stop_if_useless(struct refilling *r) {
     if (!any) refill_stop(&r->loader);
 }
 
-void refilling_turn(struct refilling *r, bool streaming) {
+void refilling_turn(struct refilling *r, bool rows_come) {
     struct refill_news news;
     for (refill_receive(&r->loader, &news); news.word != REFILL_NOTHING;
          refill_receive(&r->loader, &news))
         take_news(r, &news);
     stop_if_useless(r);
-    if (streaming) start_if_wanted(r);
+    if (rows_come) start_if_wanted(r);
 }

@@ -37,7 +37,7 @@ void refilling_begin(struct refilling *r, const struct feed_config *c, struct si
                      struct heart *h);
 void refilling_end(struct refilling *r);
 
-/* Hears the loader; starts one if need be, while the feed is `streaming`. */
-void refilling_turn(struct refilling *r, bool streaming);
+/* Hears the loader; starts one if need be, while rows come by the stream. */
+void refilling_turn(struct refilling *r, bool rows_come);
 
 #endif

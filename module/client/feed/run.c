@@ -65,6 +65,7 @@ struct feed {
     struct feed_numbers numbers;
 
     bool streaming;
+    bool unannounced;        /* the trigger of `announce` isn't in place */
     int64_t silence;         /* ms that the stream may be silent */
     int64_t clocks_asked_at; /* a beat is being prepared; 0: none is */
     int64_t reported_at;
@@ -87,6 +88,13 @@ static void leave_database(struct feed *feed, const struct failure *f) {
     feed->again_ms = longer(feed->again_ms);
 }
 
+static void reach_database(struct feed *feed) {
+    struct failure f = {.text = ""};
+    if (feed->database.connection || interrupt_clock() < feed->again_at) return;
+    if (!database_open(&feed->database, &f) || !database_hold(&feed->database, false, &f))
+        leave_database(feed, &f);
+}
+
 /* ---- the stream ---- */
 
 static void leave_stream(struct feed *feed, const struct failure *f) {
@@ -98,15 +106,33 @@ static void leave_stream(struct feed *feed, const struct failure *f) {
     sink_look_again(feed->sink);
 }
 
-/* A PostgreSQL that shuts down waits until its walsenders have confirmed all, which a feed
- * that keeps some back never does; and without beats the stream is of little use. */
-static void reach_database(struct feed *feed) {
-    struct failure f = {.text = ""};
-    if (feed->database.connection || interrupt_clock() < feed->again_at) return;
-    if (database_open(&feed->database, &f) && database_hold(&feed->database, false, &f))
+static void say_announced(struct feed *feed, bool announced) {
+    if (!announced)
+        notify_change(NOTIFY_TRIGGER,
+                      "the trigger of announce is missing or disabled: nothing is vouched "
+                      "for. Run what bulwark feed sql prints, or ALTER TABLE ... ENABLE "
+                      "TRIGGER");
+    else if (feed->unannounced)
+        notify_change(NOTIFY_TRIGGER, "the trigger of announce is in place");
+    feed->unannounced = !announced;
+}
+
+/* What isn't announced can be seen before it is in the filter. */
+static void take_view(struct feed *feed) {
+    const struct view *view = &feed->database.view;
+    sink_view_is(feed->sink, view);
+    say_announced(feed, view->announced);
+    if (feed->database.looked && view->number && view->announced)
+        sink_seen(feed->sink, feed->heart.sent);
+}
+
+/* What was applied of another's WAL isn't applied of its. */
+static void take_database(struct feed *feed, uint64_t confirmed) {
+    if (!sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
+                          confirmed))
         return;
-    leave_database(feed, &f);
-    if (feed->streaming) leave_stream(feed, NULL);
+    feed->keep = (struct keep){.ms = feed->config->keep};
+    feed->reported = 0;
 }
 
 /* A slot that has lost WAL is of no use, and in the way. */
@@ -114,10 +140,11 @@ static bool find_slot(struct feed *feed, bool *there, struct failure *f) {
     struct slot slot;
     const char *name = feed->config->slot;
     *there = false;
-    if (!database_slot(&feed->database, &slot, f)) return false;
+    if (!database_look(&feed->database, f) || !database_slot(&feed->database, &slot, f))
+        return false;
+    take_view(feed);
     if (slot.exists && !slot.lost) {
-        sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
-                         slot.confirmed);
+        take_database(feed, slot.confirmed);
         *there = true;
         return true;
     }
@@ -151,6 +178,7 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
     heart_forget(&feed->heart);
+    follow_anew(&feed->follow);
     sink_has_slot(feed->sink);
     sink_restart(feed->sink, lsn);
     feed->streaming = true;
@@ -224,7 +252,8 @@ static bool listen_to(struct feed *feed, struct failure *f) {
     return fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer on the stream");
 }
 
-/* What the slot may forget: what was applied a while ago, and nobody needs. */
+/* What the slot may forget: what was applied a while ago, and nobody needs. PostgreSQL
+ * believes whatever it is told: of a place that is still to come, too. */
 static uint64_t flushed(struct feed *feed, int64_t now) {
     uint64_t old = keep_old(&feed->keep, now), needed = sink_needed(feed->sink);
     uint64_t received = feed->stream.received, most = feed->config->max_slot_wal;
@@ -232,7 +261,8 @@ static uint64_t flushed(struct feed *feed, int64_t now) {
         sink_let_go(feed->sink, received - most);
         needed = sink_needed(feed->sink);
     }
-    return old < needed ? old : needed;
+    if (needed < old) old = needed;
+    return old < feed->sink->position ? old : feed->sink->position;
 }
 
 static bool report(struct feed *feed, struct failure *f) {
@@ -332,7 +362,10 @@ static void wait_for_news(struct feed *feed) {
 static void turn_database(struct feed *feed) {
     struct failure f = {.text = ""};
     if (!feed->database.connection) return;
-    if (!database_receive(&feed->database, &f) || !beat(feed, &f)) leave_database(feed, &f);
+    bool beats = feed->database.work == DATABASE_BEATS;
+    bool good = database_receive(&feed->database, &f);
+    if (good && beats && feed->database.work == DATABASE_IDLE) take_view(feed);
+    if (!good || !beat(feed, &f)) leave_database(feed, &f);
 }
 
 static void turn_stream(struct feed *feed) {
@@ -359,7 +392,7 @@ static void loop(struct feed *feed) {
         turn_database(feed);
         turn_stream(feed);
         sink_send(feed->sink);
-        refilling_turn(&feed->refilling, feed->streaming);
+        refilling_turn(&feed->refilling, feed->streaming && feed->sink->view.number);
         say_parts(&feed->say, feed->sink);
         tell_numbers(feed);
         notify_alive();

@@ -87,7 +87,7 @@ void sink_close(struct sink *s) {
 /* ---- the database ---- */
 
 /* The first time, nothing is known of the parts yet. */
-void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
+bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed) {
     bool other = s->system && (s->system != system || s->timeline != timeline);
     s->system = system;
@@ -96,6 +96,7 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
     if (other) s->position = s->applied = 0;
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
+        if (other) p->stored_lsn = 0;
         if (!part_is_live(p)) continue;
         if (other)
             part_trouble(s, p, "the database is another, or was promoted or restored");
@@ -103,6 +104,22 @@ void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
             part_trouble(s, p, "the slot has forgotten what the filter needs");
     }
     if (other) sink_look_again(s);
+    return other;
+}
+
+void sink_view_is(struct sink *s, const struct view *view) {
+    bool known = s->view.number || s->view.why[0];
+    bool other = known && s->view.number != view->number;
+    s->view = *view;
+    if (!other) return;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        if (part_is_live(&s->part[i]) || s->part[i].stage == SINK_LOST)
+            part_lose(s, &s->part[i], view->number ? SINK_VIEW_CHANGED : view->why);
+    sink_look_again(s);
+}
+
+void sink_seen(struct sink *s, uint64_t beat) {
+    s->seen = beat;
 }
 
 static bool is_to_be_looked_at(const struct sink_part *p) {
@@ -172,7 +189,7 @@ void sink_add(struct sink *s, const char *item, size_t length) {
     resp_word(&p->open, item, length);
     p->open_items++;
     bool full = p->open_items >= s->config->settings.batch || p->open.n >= GROUP_BYTES;
-    if (full && !part_waits_for_desk(p)) part_send_adds(s, p);
+    if (full && !part_waits_for_desk(s, p)) part_send_adds(s, p);
 }
 
 void sink_commit(struct sink *s, uint64_t lsn) {
@@ -189,7 +206,7 @@ static bool gathers(const struct sink *s, const struct sink_part *p) {
 static void flush(struct sink *s, bool all) {
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
-        if (p->open_items && !part_waits_for_desk(p) && (all || !gathers(s, p)))
+        if (p->open_items && !part_waits_for_desk(s, p) && (all || !gathers(s, p)))
             part_send_adds(s, p);
     }
 }
@@ -240,8 +257,8 @@ void sink_beat_back(struct sink *s, uint64_t beat) {
     }
 }
 
-static bool is_ripe(const struct sink_part *p) {
-    return p->beat.number && p->groups_done >= p->beat.after;
+static bool is_ripe(const struct sink *s, const struct sink_part *p) {
+    return p->beat.number && p->beat.number <= s->seen && p->groups_done >= p->beat.after;
 }
 
 static bool commits(const struct sink_part *p) {
@@ -249,8 +266,8 @@ static bool commits(const struct sink_part *p) {
            p->stage != SINK_REPLAYING;
 }
 
-bool part_waits_for_desk(const struct sink_part *p) {
-    return is_ripe(p) && ((p->stage == SINK_REPLAYING && p->beat.clock) || commits(p));
+bool part_waits_for_desk(const struct sink *s, const struct sink_part *p) {
+    return is_ripe(s, p) && ((p->stage == SINK_REPLAYING && p->beat.clock) || commits(p));
 }
 
 static void end_beat(struct sink_part *p) {
@@ -294,7 +311,7 @@ static bool waits_for_another(const struct sink_part *p, enum sink_stage before)
 /* The desk's words mustn't overtake what is on its way on the line. */
 static void vouch(struct sink *s, struct sink_part *p) {
     enum sink_stage before = p->stage;
-    bool desk = part_waits_for_desk(p);
+    bool desk = part_waits_for_desk(s, p);
     if (desk && !part_has_none_on_its_way(p)) return;
     if (p->beat.lsn > p->state.lsn) p->state.lsn = p->beat.lsn;
     if (desk)
@@ -309,7 +326,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
 
 static void vouch_all(struct sink *s) {
     for (uint32_t i = 0; i < s->nparts; i++)
-        if (part_is_live(&s->part[i]) && is_ripe(&s->part[i])) vouch(s, &s->part[i]);
+        if (part_is_live(&s->part[i]) && is_ripe(s, &s->part[i])) vouch(s, &s->part[i]);
 }
 
 /* ---- filling ---- */
@@ -330,6 +347,7 @@ static void begin_to_fill(struct sink *s, struct sink_part *p) {
                               .system = s->system,
                               .timeline = s->timeline,
                               .of = s->config->of,
+                              .view = s->view.number,
                               .generation = STATE_FILLING};
     snprintf(p->state.slot, sizeof(p->state.slot), "%s", s->config->slot);
     part_send_state(s, p, true);

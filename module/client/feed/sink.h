@@ -40,6 +40,7 @@
 #include "config.h"
 #include "line.h"
 #include "state.h"
+#include "view.h"
 
 enum sink_stage { SINK_LOST, SINK_BEHIND, SINK_REPLAYING, SINK_FILLING, SINK_FOLLOWING };
 
@@ -80,6 +81,10 @@ struct sink_part {
     int64_t retry_at, pause; /* BEHIND: when it is looked at again */
 };
 
+/* Why a part is LOST, too. */
+#define SINK_VIEW_CHANGED                                                                  \
+    "the table, or what the publication has of it, was changed since it was filled"
+
 /* More than any table has: TRUNCATE. */
 #define SINK_ALL_DELETED (UINT64_C(1) << 60)
 
@@ -96,6 +101,8 @@ struct sink {
 
     uint64_t system; /* the database that items come from; 0: not known yet */
     uint32_t timeline;
+    struct view view;    /* how the stream sees the table */
+    uint64_t seen;       /* the newest beat that may vouch: sink_seen() */
     uint64_t confirmed;  /* the slot's: nothing older can come again */
     uint64_t position;   /* all commits up to here have been given */
     uint64_t under_way;  /* what is given belongs to the commit that stands here */
@@ -116,9 +123,18 @@ void sink_close(struct sink *s);
 /* ---- the database ---- */
 
 /* Which one it is, and how far its slot is. Parts of another, and those that would miss
- * what the slot has forgotten, are BEHIND. */
-void sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
+ * what the slot has forgotten, are BEHIND. True: it is another than before, and no place in
+ * the WAL that is known means anything in its. */
+bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed);
+
+/* How the stream sees the table. If that is another view than before, all parts are to be
+ * filled anew; if rows may not come, once they do. */
+void sink_view_is(struct sink *s, const struct view *view);
+
+/* After this beat was sent, the view was still that one, and rows may come: the beat, and
+ * those before it, may vouch. */
+void sink_seen(struct sink *s, uint64_t beat);
 
 /* True: all that can be looked at now has been, and the stream should begin at *lsn; `anew`
  * is whether one that is there already has to. */

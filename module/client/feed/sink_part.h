@@ -19,7 +19,7 @@ bool part_is_live(const struct sink_part *p);
 bool part_has_none_on_its_way(const struct sink_part *p);
 
 /* Nothing is sent until it has been at the desk. */
-bool part_waits_for_desk(const struct sink_part *p);
+bool part_waits_for_desk(const struct sink *s, const struct sink_part *p);
 
 void part_set_stage(struct sink *s, struct sink_part *p, enum sink_stage stage);
 

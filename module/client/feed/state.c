@@ -25,13 +25,13 @@ bool lsn_read(const char *text, uint64_t *out) {
 
 size_t state_write(const struct state *s, char *out) {
     char lsn[LSN_TEXT];
-    return (size_t)snprintf(out, STATE_TEXT_MAX,
-                            "bulwark-feed 1 slot=%s lsn=%s system=%" PRIu64
-                            " timeline=%" PRIu32 " of=%016" PRIx64
-                            " generation=%s items=%" PRIu64 " deleted=%" PRIu64
-                            " filled=%" PRId64 " write=%" PRIu64,
-                            s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline, s->of,
-                            s->generation, s->items, s->deleted, s->filled, s->write);
+    return (size_t)snprintf(
+        out, STATE_TEXT_MAX,
+        "bulwark-feed 1 slot=%s lsn=%s system=%" PRIu64 " timeline=%" PRIu32
+        " of=%016" PRIx64 " view=%016" PRIx64 " generation=%s items=%" PRIu64
+        " deleted=%" PRIu64 " filled=%" PRId64 " write=%" PRIu64,
+        s->slot, lsn_show(lsn, s->lsn), s->system, s->timeline, s->of, s->view,
+        s->generation, s->items, s->deleted, s->filled, s->write);
 }
 
 /* Written again, it has to be the same: then nothing was left out, and nothing misread. */
@@ -43,11 +43,11 @@ bool state_read(const char *text, size_t length, struct state *out) {
     *out = (struct state){.lsn = 0};
     int n = sscanf(copy,
                    "bulwark-feed 1 slot=%63s lsn=%23s system=%" SCNu64 " timeline=%" SCNu32
-                   " of=%16" SCNx64 " generation=%23s items=%" SCNu64 " deleted=%" SCNu64
-                   " filled=%" SCNd64 " write=%" SCNu64,
-                   out->slot, lsn, &out->system, &out->timeline, &out->of, out->generation,
-                   &out->items, &out->deleted, &out->filled, &out->write);
-    if (n != 10 || !lsn_read(lsn, &out->lsn)) return false;
+                   " of=%16" SCNx64 " view=%16" SCNx64 " generation=%23s items=%" SCNu64
+                   " deleted=%" SCNu64 " filled=%" SCNd64 " write=%" SCNu64,
+                   out->slot, lsn, &out->system, &out->timeline, &out->of, &out->view,
+                   out->generation, &out->items, &out->deleted, &out->filled, &out->write);
+    if (n != 11 || !lsn_read(lsn, &out->lsn)) return false;
     return state_write(out, again) == length && memcmp(again, copy, length) == 0;
 }
 

@@ -3,8 +3,9 @@
  *
  *     users        the filter
  *     users:feed   bulwark-feed 1 slot=bulwark_users lsn=0/16B3748 system=7345001
- *                  timeline=1 of=cbf29ce484222325 generation=6fbcf822b9e19b6b
- *                  items=12345 deleted=17 filled=1790000000 write=80
+ *                  timeline=1 of=cbf29ce484222325 view=9ae16a3b2f90404f
+ *                  generation=6fbcf822b9e19b6b items=12345 deleted=17
+ *                  filled=1790000000 write=80
  *
  * Whatever the database did up to `lsn`, in the WAL of that system and timeline, is in the
  * filter's generation. That is always true, since `lsn` is only written when the server has
@@ -27,7 +28,7 @@
 
 #define STATE_NAME_MAX       64 /* PostgreSQL's, with its NUL */
 #define STATE_GENERATION_MAX 24
-#define STATE_TEXT_MAX       320
+#define STATE_TEXT_MAX       352
 #define STATE_FILLING        "none"
 
 struct state {
@@ -35,6 +36,7 @@ struct state {
     uint64_t lsn, system;
     uint32_t timeline;
     uint64_t of;                           /* which table, and which items: config.h */
+    uint64_t view;                         /* how the stream sees the table: view.h */
     char generation[STATE_GENERATION_MAX]; /* as BF.INFO FULL says it */
     uint64_t items;
     uint64_t deleted; /* rows, since the filter was filled */

@@ -93,6 +93,7 @@ bool stream_begin(struct stream *s, uint64_t lsn, struct failure *f) {
     char state[6];
     PGresult *r = session_ask(s->connection, sql, state, f);
     s->received = lsn;
+    s->flushed = 0;
     s->wants_reply = false;
     s->heard_at = interrupt_clock();
     PQclear(r);
@@ -158,8 +159,7 @@ enum stream_answer stream_next(struct stream *s, struct pgoutput *out, struct fa
 }
 
 /* The last byte asks for an answer. */
-bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
-                   struct failure *f) {
+static bool put_report(struct stream *s, uint64_t flushed, uint64_t applied) {
     char report[REPORT_BYTES] = "r";
     uint64_t written = s->received > applied ? s->received : applied;
     write_number(report + 1, written);
@@ -167,8 +167,17 @@ bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
     write_number(report + 17, applied);
     write_number(report + 25, clock_now());
     report[33] = interrupt_clock() - s->heard_at >= QUIET_MS;
+    return PQputCopyData(s->connection, report, sizeof(report)) == 1;
+}
+
+/* A PostgreSQL that is shut down waits until all is flushed, as it heard last, or, if it
+ * heard of no place, until all is received. The slot keeps the place all the same. */
+bool stream_report(struct stream *s, uint64_t flushed, uint64_t applied,
+                   struct failure *f) {
+    bool further = flushed > s->flushed;
+    if (further) s->flushed = flushed;
     s->wants_reply = false;
-    if (PQputCopyData(s->connection, report, sizeof(report)) == 1 &&
+    if ((!further || put_report(s, flushed, applied)) && put_report(s, 0, applied) &&
         PQflush(s->connection) >= 0)
         return true;
     return session_fail(s->connection, "PostgreSQL takes no report", f);

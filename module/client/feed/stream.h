@@ -22,6 +22,7 @@ struct stream {
     PGconn *connection; /* NULL: none */
     char *row;          /* the last message */
     uint64_t received;  /* the WAL up to here has been seen */
+    uint64_t flushed;   /* the last place of which the slot was told */
     bool wants_reply;   /* the server asks whether we are there */
     int64_t heard_at;   /* clock: something came */
 

@@ -10,7 +10,8 @@
 
 #define STATE(slot)                                                                        \
     "bulwark-feed 1 slot=" slot " lsn=0/16B3748 system=7345001 timeline=1 "                \
-    "of=cbf29ce484222325 generation=6fbcf822b9e19b6b items=12345 deleted=17 filled=0 "     \
+    "of=cbf29ce484222325 view=9ae16a3b2f90404f generation=6fbcf822b9e19b6b items=12345 "   \
+    "deleted=17 filled=0 "                                                                 \
     "write=80"
 
 static struct database *table(void) {
