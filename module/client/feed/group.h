@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "resp.h"
+#include "server/resp.h"
 #include "state.h"
 
 struct sink_part;

@@ -57,7 +57,8 @@ void lane_send(struct lane *lane, struct batch *b, bool asking) {
         redisAppendCommand(lane->c, "ASKING");
         push(lane, NULL);
     }
-    redisAppendFormattedCommand(lane->c, b->bytes + b->start, b->end - b->start);
+    redisAppendFormattedCommand(lane->c, b->head.bytes, b->head.n);
+    redisAppendFormattedCommand(lane->c, b->words.bytes, b->words.n);
     push(lane, b);
 }
 

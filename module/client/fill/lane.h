@@ -11,16 +11,16 @@
 #define CLIENT_LANE_H
 
 #include "part.h"
+#include "server/resp.h"
 
-/* A LOAD, as bytes that are ready to be sent. */
+/* A LOAD: the words before its items, and the items. */
 struct batch {
     struct part *part;
     struct batch *next; /* the part's next one */
     uint64_t at;        /* how many of the part's items were sent before these */
     uint32_t items;
     bool acknowledged;
-    char *bytes;
-    size_t start, end, room; /* the command is bytes[start..end) */
+    struct resp head, words;
 };
 
 struct lane {

@@ -16,8 +16,6 @@
 #define BATCH_BYTES       (256u << 10)
 #define BATCH_BYTES_LEAST (4u << 10)
 #define OPEN_BYTES        (64u << 20)
-/* What the words before the items take, but for the key. */
-#define HEAD_BYTES        160
 
 /* Between two tries, when a server says: later. */
 #define AGAIN_MS 50
@@ -65,76 +63,33 @@ static struct batch *batch_take(struct loader *l, struct part *p) {
         l->spare = b->next;
     else
         b = fail_alloc(sizeof(*b));
-    size_t head = HEAD_BYTES + strlen(p->key);
     b->part = p;
     b->next = NULL;
     b->at = p->items;
     b->items = 0;
     b->acknowledged = false;
-    b->start = b->end = head;
+    resp_clear(&b->head);
+    resp_clear(&b->words);
     return b;
 }
 
 /* The room for a large item isn't kept: the next batch may be a small one. */
 static void batch_put_back(struct loader *l, struct batch *b) {
-    if (b->room > 4 * l->batch_bytes) {
-        free(b->bytes);
-        b->bytes = NULL;
-        b->room = 0;
-    }
+    if (b->words.room > 4 * l->batch_bytes) resp_free(&b->words);
     b->next = l->spare;
     l->spare = b;
 }
 
-static void batch_make_room(struct batch *b, size_t more) {
-    if (b->room - b->end >= more && b->room >= b->end) return;
-    b->room = 2 * (b->end + more);
-    b->bytes = fail_grow(b->bytes, b->room);
-}
-
-static char *write_number(char *to, uint64_t n) {
-    char digits[20];
-    size_t k = 0;
-    do
-        digits[k++] = (char)('0' + n % 10);
-    while (n /= 10);
-    while (k > 0)
-        *to++ = digits[--k];
-    return to;
-}
-
-static void batch_add(struct batch *b, const char *item, size_t length) {
-    batch_make_room(b, length + 32);
-    char *to = b->bytes + b->end;
-    *to++ = '$';
-    to = write_number(to, length);
-    *to++ = '\r';
-    *to++ = '\n';
-    memcpy(to, item, length);
-    to += length;
-    *to++ = '\r';
-    *to++ = '\n';
-    b->end = (size_t)(to - b->bytes);
-    b->items++;
-}
-
-/* Puts the words that come before the items right before them. */
+/* The words that come before the items, of which there are no more. */
 static void batch_close(struct batch *b) {
     const struct part *p = b->part;
-    char at[24], head[HEAD_BYTES + 64];
-    int digits = snprintf(at, sizeof(at), "%llu", (unsigned long long)b->at);
-    int before = snprintf(head, sizeof(head), "*%u\r\n$10\r\nBF.REBUILD\r\n$%zu\r\n",
-                          b->items + 6, strlen(p->key));
-    char rest[HEAD_BYTES];
-    int after = snprintf(rest, sizeof(rest),
-                         "\r\n$4\r\nLOAD\r\n$%d\r\n%s\r\n$2\r\nAT\r\n$%d\r\n%s\r\n",
-                         PART_TOKEN_DIGITS, p->token, digits, at);
-    size_t key = strlen(p->key);
-    b->start -= (size_t)before + key + (size_t)after;
-    char *to = b->bytes + b->start;
-    memcpy(to, head, (size_t)before);
-    memcpy(to + before, p->key, key);
-    memcpy(to + before + key, rest, (size_t)after);
+    char at[24];
+    snprintf(at, sizeof(at), "%llu", (unsigned long long)b->at);
+    const char *const words[] = {"BF.REBUILD", p->key, "LOAD", p->token, "AT", at};
+    size_t n = sizeof(words) / sizeof(*words);
+    resp_begin(&b->head, n + b->items);
+    for (size_t i = 0; i < n; i++)
+        resp_text(&b->head, words[i]);
 }
 
 /* ---- parts ---- */
@@ -241,7 +196,7 @@ static void send_part(struct loader *l, struct part *p) {
         lane_send(lane, p->unsent, p->asking);
         p->with = lane->node;
         p->flying++;
-        l->numbers.bytes += p->unsent->end - p->unsent->start;
+        l->numbers.bytes += p->unsent->head.n + p->unsent->words.n;
     }
     if (!lane_write(lane)) broke(lane);
 }
@@ -411,10 +366,11 @@ bool loader_turn(struct loader *l, int fd, struct failure *f) {
 
 void loader_add(struct loader *l, struct part *p, const char *item, size_t length) {
     if (!p->open) p->open = batch_take(l, p);
-    batch_add(p->open, item, length);
+    resp_word(&p->open->words, item, length);
+    p->open->items++;
     part_sample(p, item, length);
     p->items++;
-    if (p->open->items < l->batch_items && p->open->end < l->batch_bytes) return;
+    if (p->open->items < l->batch_items && p->open->words.n < l->batch_bytes) return;
     close_open(l, p);
     send_part(l, p);
 }
@@ -464,7 +420,8 @@ void loader_free(struct loader *l) {
         drop_part(l, &l->parts->part[i]);
     for (struct batch *b = l->spare, *next; b; b = next) {
         next = b->next;
-        free(b->bytes);
+        resp_free(&b->head);
+        resp_free(&b->words);
         free(b);
     }
     free(l->lanes);

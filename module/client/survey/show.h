@@ -26,7 +26,9 @@ const char *show_share(char *out, double share);
 /* Nodes, filters and warnings, an object on each line. */
 void show_json(const struct survey *v, FILE *out);
 
-/* The fields of one, into an object that is open. */
+/* Which node it is, and whether it answers; the fields of a filter: into an object that is
+ * open. */
+void show_json_node(const struct survey_node *n, FILE *out);
 void show_json_filter(const struct survey_filter *f, FILE *out);
 
 /* A warning as an object: a survey_teller, whose context is a FILE. */

@@ -14,11 +14,15 @@ static void time(FILE *out, const char *name, int64_t value, bool known) {
         json_rate(out, name, (double)value);
 }
 
-static void show_node(const struct survey_node *n, FILE *out) {
-    json_open(out, NULL);
+void show_json_node(const struct survey_node *n, FILE *out) {
     json_text(out, "node", n->name);
     json_bool(out, "up", n->up);
     json_text(out, "why", n->up ? NULL : n->why);
+}
+
+static void show_node(const struct survey_node *n, FILE *out) {
+    json_open(out, NULL);
+    show_json_node(n, out);
     json_text(out, "product", n->product);
     json_text(out, "version", n->version);
     json_text(out, "bulwark", n->bulwark);

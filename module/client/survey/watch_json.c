@@ -31,9 +31,7 @@ static void show_node(struct memory *m, const struct survey *v, const struct sur
                       FILE *out) {
     struct rates r = rates_of_node(m, v, n);
     json_open(out, NULL);
-    json_text(out, "node", n->name);
-    json_bool(out, "up", n->up);
-    json_text(out, "why", n->up ? NULL : n->why);
+    show_json_node(n, out);
     json_count(out, "memory", n->memory);
     show_rates(&r, false, out);
     json_rate(out, "answered_without_database", rates_kept_away(&r));

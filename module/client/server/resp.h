@@ -3,8 +3,8 @@
  *
  *     resp_begin(r, 3);  resp_text(r, "SET");  resp_text(r, "k");  resp_word(r, v, n);
  *     *3\r\n             $3\r\nSET\r\n         $1\r\nk\r\n         $n\r\n...\r\n */
-#ifndef FEED_RESP_H
-#define FEED_RESP_H
+#ifndef CLIENT_RESP_H
+#define CLIENT_RESP_H
 
 #include <stddef.h>
 
