@@ -176,6 +176,18 @@ static struct feed *start_over_tls(struct database *d, struct server *s, const c
                       .lines = lines);
 }
 
+TEST(a_table_is_read_and_its_filter_filled_over_tls) {
+    const char *at = certificates();
+    int port = server_free_port();
+    struct server *s = start_named(at, "address", port);
+    struct database *d = feed_table(start_guarded_database(at, 0));
+    database_run(d, "INSERT INTO users SELECT generate_series(1, 3000)");
+    struct feed *f = start_over_tls(d, s, at, port, NULL);
+    feed_wait(f);
+    CHECK_INT(call_int(client(s), "BF.CARD", "k"), 3000);
+    expect(client(s), "maybe", "BF.CHECK", "k", "3000");
+}
+
 TEST(a_server_of_another_name_gets_nothing_and_is_told) {
     struct database *d = feed_table(database_shared());
     const char *at = certificates();

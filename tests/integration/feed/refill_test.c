@@ -117,6 +117,29 @@ TEST(rows_that_were_there_before_the_feed_are_found) {
     CHECK_STR(check(f, "20001"), "absent");
 }
 
+TEST(rows_that_were_there_in_partitions_are_found) {
+    struct database *d = database_shared();
+    database_run(d, "CREATE TABLE users (id bigint PRIMARY KEY) PARTITION BY LIST (id);"
+                    "CREATE TABLE one PARTITION OF users FOR VALUES IN (1);"
+                    "CREATE TABLE others PARTITION OF users DEFAULT;"
+                    "INSERT INTO users SELECT generate_series(1, 3000)");
+    struct feed *f = feed_start(.database = d, .server = server_shared());
+    feed_wait(f);
+    check_rows(f);
+}
+
+TEST(rows_that_were_there_are_spread_over_the_parts_on_a_cluster) {
+    struct cluster *all = cluster_start(.masters = 3);
+    struct spread *spread = spread_of(all, 4);
+    struct feed *f =
+        feed_start(.database = table_with(3000), .server = all->node[0], .spread = spread,
+                   .address = text_of("server = 127.0.0.1:%d\ncluster = yes\n"
+                                      "parts = 4\n",
+                                      all->node[0]->port));
+    feed_wait(f);
+    spread_check(spread, 1, 3000);
+}
+
 TEST(rows_that_come_go_and_change_while_the_filter_is_filled_are_found) {
     struct database *d = table_with(SLOW_ROWS);
     struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);
