@@ -403,8 +403,10 @@ size_t sink_polled(struct sink *s, struct pollfd *out, size_t room) {
     return n;
 }
 
-/* Whoever answers on it next is perhaps another process. */
+/* Whoever answers on it next is perhaps another process. The desk's connection was to this
+ * one, and would fail when it is needed. */
 static void leave_broken(struct sink *s, const struct line *l) {
+    nodes_drop(l->node);
     for (uint32_t i = 0; i < s->nparts; i++)
         if (s->part[i].line == l) part_trouble(s, &s->part[i], l->why);
 }

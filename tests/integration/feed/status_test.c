@@ -119,11 +119,20 @@ static int metrics_port(struct feed *f) {
     return atoi(strstr(program_errors(f->program), said) + sizeof(said) - 1);
 }
 
-static struct feed *measured(void) {
-    struct feed *f = feed_start(.database = database(), .server = server_shared(),
+static struct feed *measured_over(struct server *s, struct proxy *line) {
+    struct feed *f = feed_start(.database = database(), .server = s, .to_server = line,
                                 .lines = "metrics = 127.0.0.1:0\n");
     feed_wait(f);
     return f;
+}
+
+static struct feed *measured(void) {
+    return measured_over(server_shared(), NULL);
+}
+
+static bool is_followed(int port) {
+    return strstr(page_of(port),
+                  "bulwark_feed_parts{filter=\"k\",stage=\"following\"} 1\n");
 }
 
 TEST(metrics_tell_what_a_feed_has_done) {
@@ -137,8 +146,20 @@ TEST(metrics_tell_what_a_feed_has_done) {
     CHECK(metric(port, "bulwark_feed_fills_total") == 1);
     CHECK(metric(port, "bulwark_feed_beats_back_total") > 0);
     WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") > 0);
-    CHECK(
-        strstr(page_of(port), "bulwark_feed_parts{filter=\"k\",stage=\"following\"} 1\n"));
+    CHECK(is_followed(port));
+}
+
+/* It has two: one for adds, and one to vouch anew over. */
+TEST(metrics_tell_of_one_trouble_when_connections_to_the_server_are_cut) {
+    struct server *s = server_shared();
+    struct proxy *line = proxy_start(s->port);
+    int port = metrics_port(measured_over(s, line));
+    WAIT_UNTIL(is_followed(port));
+    CHECK(metric(port, "bulwark_feed_trouble_total") == 0);
+    proxy_cut(line);
+    WAIT_UNTIL(metric(port, "bulwark_feed_trouble_total") > 0);
+    WAIT_UNTIL(is_followed(port));
+    CHECK(metric(port, "bulwark_feed_trouble_total") == 1);
 }
 
 TEST(metrics_tell_of_no_lease_before_anything_is_vouched_for) {
