@@ -72,7 +72,8 @@ const struct config_key config_keys[] = {
     {"metrics", "ADDRESS:PORT", CONFIG_TEXT, AT(metrics), false, NULL,
      "serves the feed's numbers there for Prometheus"},
     {"slot", "NAME", CONFIG_TEXT, AT(slot_name), false, NULL,
-     "the replication slot; if left out, bulwark_ and the filter's name"},
+     "the replication slot; if left out, bulwark_ and the filter's name, and a number if "
+     "that has other letters than a-z, 0-9 and _"},
     {"publication", "NAME", CONFIG_TEXT, AT(publication_name), false, NULL,
      "the publication; if left out, the same name"},
     {NULL, NULL, CONFIG_TEXT, 0, false, NULL, NULL},

@@ -94,16 +94,29 @@ static bool read_item(struct feed_config *c, struct failure *f) {
     return form_read(c->template, &c->item, f) || fail_about(f, "item");
 }
 
-/* bulwark_ and the filter's name, with what a slot may not be called made to _. */
+/* What a slot may not be called is made to _; true if there was any. */
+static bool tame(char *name) {
+    bool changed = false;
+    for (char *at = name; *at; at++) {
+        bool good = islower((unsigned char)*at) || isdigit((unsigned char)*at);
+        if (good || *at == '_') continue;
+        *at = isupper((unsigned char)*at) ? (char)tolower((unsigned char)*at) : '_';
+        changed = true;
+    }
+    return changed;
+}
+
+/* bulwark_ and the filter's name; where that was tamed, another filter's may be tamed to
+ * the same, and a number tells them apart. */
 static bool derive_slot(struct feed_config *c, struct failure *f) {
-    int length = snprintf(c->slot, sizeof(c->slot), "bulwark_%s", c->filter);
-    if (length < 0 || (size_t)length >= sizeof(c->slot))
-        return fail(f, EXIT_USAGE,
-                    "the filter's name is too long for a slot's: slot = NAME "
-                    "gives it another");
-    for (char *at = c->slot; *at; at++)
-        *at = isalnum((unsigned char)*at) ? (char)tolower((unsigned char)*at) : '_';
-    return true;
+    char number[sizeof("_01234567")] = "", *name = fail_text("bulwark_%s", c->filter);
+    if (tame(name))
+        snprintf(number, sizeof(number), "_%08x", (unsigned)config_mix(0, c->filter));
+    int length = snprintf(c->slot, sizeof(c->slot), "%s%s", name, number);
+    free(name);
+    return (length > 0 && (size_t)length < sizeof(c->slot)) ||
+           fail(f, EXIT_USAGE,
+                "the filter's name is too long for a slot's: slot = NAME gives it another");
 }
 
 static bool read_slot(struct feed_config *c, struct failure *f) {

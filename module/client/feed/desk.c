@@ -17,7 +17,7 @@
 /* The key's own connection: what is watched is watched there. */
 static struct node *node_of(struct sink *s, const struct sink_part *p, struct failure *f) {
     struct node *node = s->nodes->owner[split_slot(p->key, strlen(p->key))];
-    if (!node) fail(f, EXIT_SERVER, "nobody serves the slot of %s", p->key);
+    if (!node) fail(f, EXIT_REFUSED, "nobody serves the slot of %s", p->key);
     return node && nodes_connect(s->nodes, node, f) ? node : NULL;
 }
 

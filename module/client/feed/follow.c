@@ -53,15 +53,17 @@ static bool take_relation(struct follow *w, const struct pgoutput *change,
 
 /* A row with a NULL in its item has none. A long value that was left alone isn't sent: if
  * the item is made of nothing else, it is in the filter already; if not, it isn't known. */
-static void take_row(struct follow *w, const struct pgoutput *change) {
+static bool take_row(struct follow *w, const struct pgoutput *change, struct failure *f) {
     struct form_value values[FORM_COLUMNS_MAX];
     const struct form *form = &w->config->item;
     size_t unchanged = 0;
-    if (change->relation != w->relation) return;
+    if (change->relation != w->relation) return true;
     for (size_t i = 0; i < form->n; i++) {
-        if (w->column[i] >= change->ncolumns) return;
+        if (w->column[i] >= change->ncolumns)
+            return fail(f, EXIT_SOURCE, "a row of %s has fewer columns than the table",
+                        w->config->table);
         const struct pgoutput_value *v = &change->values[w->column[i]];
-        if (v->kind == PGOUTPUT_NULL) return;
+        if (v->kind == PGOUTPUT_NULL) return true;
         unchanged += v->kind == PGOUTPUT_UNCHANGED;
         values[i] = (struct form_value){v->text, v->length};
     }
@@ -69,7 +71,7 @@ static void take_row(struct follow *w, const struct pgoutput *change) {
         sink_lose(w->sink,
                   "a row was updated whose item has values that are too long to be "
                   "sent again: see item in the configuration");
-    if (unchanged) return;
+    if (unchanged) return true;
     size_t length = form_make(form, values, w->item, w->room);
     if (length > w->room) {
         w->room = 2 * length;
@@ -77,16 +79,19 @@ static void take_row(struct follow *w, const struct pgoutput *change) {
         form_make(form, values, w->item, w->room);
     }
     sink_add(w->sink, w->item, length);
+    return true;
 }
 
 /* ---- messages ---- */
 
-/* Items as the trigger of `announce` sends them. */
+/* Items as the trigger of `announce` sends them. Anybody may send what isn't whole: nothing
+ * is known of what it was to be, and the stream would never get past it. */
 static void take_items(struct follow *w, const char *text, size_t length) {
     const char *end = text + length, *item;
     size_t n;
     while (netstring_next(&text, end, &item, &n))
         sink_add(w->sink, item, n);
+    if (text != end) sink_lose(w->sink, "an announcement can't be read");
 }
 
 static void take_message(struct follow *w, const struct pgoutput *change) {
@@ -101,22 +106,28 @@ static void take_message(struct follow *w, const struct pgoutput *change) {
     if (beat) sink_beat_back(w->sink, beat);
 }
 
+/* Of what was deleted before a TRUNCATE nothing is left to count. */
+static void count_deleted(struct follow *w) {
+    uint64_t all = sink_items(w->sink);
+    w->sink->deleted += w->deleted;
+    if (w->truncated && w->sink->deleted < all) w->sink->deleted = all;
+}
+
 bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f) {
     switch (change->type) {
     case PGOUTPUT_RELATION:
         return take_relation(w, change, f);
     case PGOUTPUT_INSERT:
     case PGOUTPUT_UPDATE:
-        take_row(w, change);
-        break;
+        return take_row(w, change, f);
     case PGOUTPUT_DELETE:
         w->deleted += change->relation == w->relation;
         break;
     case PGOUTPUT_TRUNCATE:
-        w->deleted = SINK_ALL_DELETED;
+        if (pgoutput_has(change, w->relation)) w->truncated = true;
         break;
     case PGOUTPUT_COMMIT:
-        w->sink->deleted += w->deleted;
+        count_deleted(w);
         sink_commit(w->sink, change->end);
         break;
     case PGOUTPUT_MESSAGE:
@@ -124,6 +135,7 @@ bool follow_change(struct follow *w, const struct pgoutput *change, struct failu
         break;
     case PGOUTPUT_BEGIN:
         w->deleted = 0;
+        w->truncated = false;
         sink_begin(w->sink, change->end);
         break;
     case PGOUTPUT_OTHER:

@@ -15,6 +15,7 @@ struct follow {
     uint32_t relation;               /* the table's number; 0: it hasn't come yet */
     size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
     uint64_t deleted;                /* rows, in the transaction that is coming */
+    bool truncated;                  /* the table, in it */
     char *item;
     size_t room;
     char prefix[STATE_NAME_MAX + 16];
@@ -27,7 +28,7 @@ void follow_end(struct follow *w);
 /* The stream begins again: tables come anew with their numbers. */
 void follow_anew(struct follow *w);
 
-/* False: the table no longer has what items are made of. */
+/* False: the table no longer has what items are made of, or a row hasn't. */
 bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f);
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "base/fail.h"
 
-/* Errors of BF.READY that are answers. */
+/* Errors of BF.READY that are answers. A lease would have ended before it begins: the beat
+ * was on its way for so long, and the next one may be quicker. An empty filter isn't ready:
+ * somebody has raised the alarm. */
 #define LATE  "ERR PXAT is in the past"
 #define EMPTY "ERR filter is empty"
 
@@ -86,11 +88,9 @@ static bool begins(const char *error, const char *words) {
     return strncmp(error, words, strlen(words)) == 0;
 }
 
-/* An empty filter that says so isn't ready: somebody has raised the alarm. */
 static void take_ready(struct group *g, const redisReply *r) {
     g->vouched = r->type == REDIS_REPLY_STATUS;
-    g->refused = r->type == REDIS_REPLY_NIL ||
-                 (r->type == REDIS_REPLY_ERROR && begins(r->str, EMPTY));
+    g->refused = !g->vouched;
 }
 
 static void take_good(struct group *g, enum group_reply is, redisReply *r) {
@@ -126,8 +126,7 @@ static void take_good(struct group *g, enum group_reply is, redisReply *r) {
     }
 }
 
-/* A filter that isn't there is an answer to BF.INFO. A lease that has ended before it
- * began, since the beat was on its way for so long, is none; the next one may be. */
+/* A filter that isn't there is an answer to BF.INFO. */
 static bool is_expected(enum group_reply is, const char *error) {
     if (is == REPLY_INFO) return begins(error, "ERR not found");
     if (is == REPLY_READY) return begins(error, LATE) || begins(error, EMPTY);

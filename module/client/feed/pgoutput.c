@@ -110,6 +110,22 @@ static void read_commit(struct input *in, struct pgoutput *out) {
     out->end = take_number(in, 8);
 }
 
+#define NUMBER 4 /* bytes of a relation's */
+
+static void read_truncate(struct input *in, struct pgoutput *out) {
+    out->nrelations = (size_t)take_number(in, NUMBER);
+    take(in, 1); /* CASCADE, RESTART IDENTITY */
+    out->relations = take(in, out->nrelations * NUMBER);
+}
+
+bool pgoutput_has(const struct pgoutput *truncate, uint32_t relation) {
+    struct input in = {
+        .at = truncate->relations, .left = truncate->nrelations * NUMBER, .good = true};
+    for (size_t i = 0; i < truncate->nrelations; i++)
+        if ((uint32_t)take_number(&in, NUMBER) == relation) return true;
+    return false;
+}
+
 bool pgoutput_read(const void *bytes, size_t length, struct pgoutput *out) {
     struct input in = {.at = bytes, .left = length, .good = true};
     out->ncolumns = 0;
@@ -140,6 +156,7 @@ bool pgoutput_read(const void *bytes, size_t length, struct pgoutput *out) {
         break;
     case 'T':
         out->type = PGOUTPUT_TRUNCATE;
+        read_truncate(&in, out);
         break;
     case 'M':
         out->type = PGOUTPUT_MESSAGE;

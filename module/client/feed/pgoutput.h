@@ -46,7 +46,9 @@ struct pgoutput {
 
     uint64_t end; /* BEGIN: where the commit stands in the WAL. COMMIT: where it ends */
 
-    uint32_t relation;         /* RELATION, INSERT, UPDATE, DELETE */
+    uint32_t relation;              /* RELATION, INSERT, UPDATE, DELETE */
+    const unsigned char *relations; /* TRUNCATE: of nrelations tables, see pgoutput_has() */
+    size_t nrelations;
     const char *schema, *name; /* RELATION */
 
     /* RELATION: the columns' names, which end with NUL. INSERT, UPDATE: the new row.
@@ -60,6 +62,9 @@ struct pgoutput {
     const char *prefix, *content; /* MESSAGE; content has `length` bytes */
     size_t length;
 };
+
+/* Whether a TRUNCATE empties this table. */
+bool pgoutput_has(const struct pgoutput *truncate, uint32_t relation);
 
 /* False: no message of this protocol. */
 bool pgoutput_read(const void *bytes, size_t length, struct pgoutput *out);

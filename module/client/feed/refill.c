@@ -122,7 +122,7 @@ static void read_line(struct refill *r, const char *line, struct refill_news *ou
         snprintf(out->why, sizeof(out->why), "%.511s", line + 7);
     } else
         sscanf(line, "progress %" SCNu64 " %" SCNu64, &r->read, &r->rows);
-    r->told = out->word == REFILL_LOADED || out->word == REFILL_FAILED;
+    r->told = r->told || out->word == REFILL_LOADED || out->word == REFILL_FAILED;
 }
 
 /* The lines that have come, up to one that is news. */

@@ -48,7 +48,7 @@ struct loading {
 
 /* ---- talking ---- */
 
-/* A feed that doesn't listen has ended. */
+/* One line, whatever PostgreSQL says. A feed that doesn't listen has ended. */
 static void tell(const struct loading *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void tell(const struct loading *l, const char *format, ...) {
@@ -58,6 +58,8 @@ static void tell(const struct loading *l, const char *format, ...) {
     vsnprintf(line, sizeof(line) - 1, format, arguments);
     va_end(arguments);
     size_t n = strlen(line);
+    for (size_t i = 0; i < n; i++)
+        if (line[i] == '\n') line[i] = ' ';
     line[n++] = '\n';
     if (write(l->to, line, n) != (ssize_t)n) _exit(EXIT_INTERRUPTED);
 }

@@ -86,23 +86,37 @@ PGconn *session_open(const char *conninfo, bool replication, struct failure *f) 
     return NULL;
 }
 
-static PGresult *receive(PGconn *connection) {
-    int64_t until = interrupt_clock() + SESSION_MS;
+/* False: the answer doesn't come. True, and NULL: there is none any more. */
+static bool receive(PGconn *connection, int64_t until, PGresult **out) {
+    *out = NULL;
     PQflush(connection);
     while (PQisBusy(connection))
-        if (!wait_for(connection, false, until) || !PQconsumeInput(connection)) return NULL;
-    return PQgetResult(connection);
+        if (!wait_for(connection, false, until) || !PQconsumeInput(connection))
+            return false;
+    *out = PQgetResult(connection);
+    return true;
+}
+
+static bool pass_over(PGconn *connection, int64_t until) {
+    for (PGresult *next; receive(connection, until, &next); PQclear(next))
+        if (!next) return true;
+    return false;
 }
 
 /* Behind the answer of a COPY there is no end of answers yet. */
-PGresult *session_ask(PGconn *connection, const char *sql, char state[6],
-                      struct failure *f) {
+PGresult *session_ask_within(PGconn *connection, const char *sql, int64_t ms, char state[6],
+                             struct failure *f) {
+    int64_t until = interrupt_clock() + ms;
+    PGresult *r = NULL;
     if (state) state[0] = '\0';
-    PGresult *r = PQsendQuery(connection, sql) ? receive(connection) : NULL;
+    if (PQsendQuery(connection, sql)) receive(connection, until, &r);
     ExecStatusType is = PQresultStatus(r);
     if (is == PGRES_COPY_BOTH) return r;
-    for (PGresult *next; r && (next = receive(connection));)
-        PQclear(next);
+    if (r && !pass_over(connection, until)) {
+        PQclear(r);
+        fail(f, EXIT_SOURCE, "PostgreSQL doesn't answer");
+        return NULL;
+    }
     if (is == PGRES_TUPLES_OK || is == PGRES_COMMAND_OK) return r;
     const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
@@ -113,4 +127,9 @@ PGresult *session_ask(PGconn *connection, const char *sql, char state[6],
         session_fail(connection, "PostgreSQL doesn't answer", f);
     PQclear(r);
     return NULL;
+}
+
+PGresult *session_ask(PGconn *connection, const char *sql, char state[6],
+                      struct failure *f) {
+    return session_ask_within(connection, sql, SESSION_MS, state, f);
 }

@@ -21,6 +21,10 @@ PGconn *session_open(const char *conninfo, bool replication, struct failure *f);
 PGresult *session_ask(PGconn *connection, const char *sql, char state[6],
                       struct failure *f);
 
+/* The same, for a statement that takes its time. */
+PGresult *session_ask_within(PGconn *connection, const char *sql, int64_t ms, char state[6],
+                             struct failure *f);
+
 /* Fills the failure with what libpq says of the connection, after `what`. */
 bool session_fail(const PGconn *connection, const char *what, struct failure *f);
 

@@ -18,6 +18,9 @@
  * a beat that came too late. */
 #define COMMITS_MAX 5
 
+/* In a turn no part goes to the desk any more from then on: others wait. */
+#define DESKS_MS 2000
+
 /* Between two questions who has which key. */
 #define REFRESH_MS 1000
 
@@ -280,6 +283,8 @@ static void note_vouching(const struct sink *s, struct sink_part *p) {
     p->said_until = interrupt_clock() + s->config->lease;
 }
 
+/* The generation that there is doesn't wait for the new one. A node that doesn't answer
+ * would be waited for by each of its parts. */
 static void commit(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
     note_vouching(s, p);
@@ -289,14 +294,25 @@ static void commit(struct sink *s, struct sink_part *p) {
     } else if (f.code != EXIT_BUSY && ++p->refusals >= COMMITS_MAX) {
         p->token[0] = '\0';
         part_trouble(s, p, f.text);
+    } else if (p->stage == SINK_FOLLOWING && f.code != EXIT_SERVER) {
+        part_send_vouch(s, p);
     }
+    if (f.code == EXIT_SERVER && p->line) line_break(p->line, f.text);
 }
 
+/* A state that was refused says less than the filter has: a server that restarts with it is
+ * not found out by it. */
 static void vouch_anew(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
+    if (p->not_stored) {
+        part_trouble(s, p, "its state was not stored");
+        return;
+    }
     note_vouching(s, p);
     if (desk_vouch(s, p, &f))
         part_follows(s, p);
+    else if (f.code == EXIT_SERVER && p->line)
+        line_break(p->line, f.text);
     else if (f.code != EXIT_BUSY)
         part_trouble(s, p, f.text);
 }
@@ -308,11 +324,16 @@ static bool waits_for_another(const struct sink_part *p, enum sink_stage before)
     return p->stage == SINK_REPLAYING || p->token[0];
 }
 
+/* A line that broke takes its parts with it. */
+static bool has_time_for_desk(const struct sink *s, const struct sink_part *p) {
+    return p->line && p->line->c && interrupt_clock() < s->desk_until;
+}
+
 /* The desk's words mustn't overtake what is on its way on the line. */
 static void vouch(struct sink *s, struct sink_part *p) {
     enum sink_stage before = p->stage;
     bool desk = part_waits_for_desk(s, p);
-    if (desk && !part_has_none_on_its_way(p)) return;
+    if (desk && (!part_has_none_on_its_way(p) || !has_time_for_desk(s, p))) return;
     if (p->beat.lsn > p->state.lsn) p->state.lsn = p->beat.lsn;
     if (desk)
         p->stage == SINK_REPLAYING ? vouch_anew(s, p) : commit(s, p);
@@ -325,6 +346,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
 }
 
 static void vouch_all(struct sink *s) {
+    s->desk_until = interrupt_clock() + DESKS_MS;
     for (uint32_t i = 0; i < s->nparts; i++)
         if (part_is_live(&s->part[i]) && is_ripe(s, &s->part[i])) vouch(s, &s->part[i]);
 }
@@ -480,5 +502,12 @@ uint32_t sink_count(const struct sink *s, enum sink_stage stage) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->nparts; i++)
         n += s->part[i].stage == stage;
+    return n;
+}
+
+uint64_t sink_items(const struct sink *s) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        n += s->part[i].state.items;
     return n;
 }

@@ -60,6 +60,7 @@ struct sink_part {
     struct state state;          /* what may be stored: lsn is acknowledged */
     char stored[STATE_TEXT_MAX]; /* what the server has; "": nothing */
     uint64_t stored_lsn;         /* that says */
+    bool not_stored;             /* the server has refused it since, and took adds */
     uint64_t sent_lsn;           /* all up to here has been sent */
 
     struct resp open; /* items that are not sent yet */
@@ -85,9 +86,6 @@ struct sink_part {
 #define SINK_VIEW_CHANGED                                                                  \
     "the table, or what the publication has of it, was changed since it was filled"
 
-/* More than any table has: TRUNCATE. */
-#define SINK_ALL_DELETED (UINT64_C(1) << 60)
-
 struct sink {
     const struct feed_config *config;
     struct settings settings; /* the configuration's; nobody is waited for for long */
@@ -97,6 +95,7 @@ struct sink {
     struct line **line; /* one a node, in the nodes' order */
     size_t nlines;
     int64_t refreshed_at;    /* who has which key */
+    int64_t desk_until;      /* clock: in this turn */
     struct failure unmapped; /* nobody could say so; "": somebody could */
 
     uint64_t system; /* the database that items come from; 0: not known yet */
@@ -191,5 +190,6 @@ uint64_t sink_needed(const struct sink *s); /* UINT64_MAX: nothing */
 void sink_let_go(struct sink *s, uint64_t lsn);
 
 uint32_t sink_count(const struct sink *s, enum sink_stage stage);
+uint64_t sink_items(const struct sink *s); /* that are in the filter */
 
 #endif

@@ -164,6 +164,7 @@ static void acknowledge(struct sink *s, struct sink_part *p, const struct group 
         part_note_vouched(p, g->deadline, g->clock);
     }
     note_not_stored(s, g);
+    p->not_stored = g->not_stored;
     if (!g->not_stored)
         part_note_stored(p, g->stored, g->stored_lsn);
     else if (g->kind == GROUP_FIRST)
@@ -212,6 +213,7 @@ static void take_group(struct sink *s, struct line *l, const struct group *g) {
         part_trouble(s, p, g->why);
     else if (has_gone_back(p, g)) {
         if (l->c) send_back(p, l, g);
+        if (l->c && g->kind == GROUP_VOUCH) send_revoke(p, l);
         part_trouble(s, p, "the server has gone back to an older state");
     } else if (!enough_copies(s->config, g))
         part_trouble(s, p, "too few replicas or files have it (wait-replicas, wait-aof)");

@@ -121,4 +121,5 @@ void part_write_state(const struct sink *s, struct sink_part *p, char *out) {
 void part_note_stored(struct sink_part *p, const char *text, uint64_t lsn) {
     snprintf(p->stored, sizeof(p->stored), "%s", text);
     p->stored_lsn = lsn;
+    p->not_stored = false;
 }

@@ -68,10 +68,18 @@ static bool ask_to_be_ended(struct stream *s, struct failure *f) {
     return r != NULL;
 }
 
+/* Beats are messages. */
+static bool sends_messages(const struct stream *s, struct failure *f) {
+    int version = PQserverVersion(s->connection);
+    return version >= 140000 ||
+           fail(f, EXIT_SOURCE, "the feed needs PostgreSQL 14 or later, and this is %d",
+                version / 10000);
+}
+
 bool stream_connect(struct stream *s, struct failure *f) {
     stream_end(s);
     s->connection = session_open(s->config->database, true, f);
-    return s->connection && identify(s, f) && ask_to_be_ended(s, f);
+    return s->connection && sends_messages(s, f) && identify(s, f) && ask_to_be_ended(s, f);
 }
 
 void stream_end(struct stream *s) {
@@ -81,15 +89,12 @@ void stream_end(struct stream *s) {
     s->connection = NULL;
 }
 
-/* Messages come with it from PostgreSQL 14 on. */
 bool stream_begin(struct stream *s, uint64_t lsn, struct failure *f) {
     char sql[512], at[LSN_TEXT];
-    bool messages = PQserverVersion(s->connection) >= 140000;
     snprintf(sql, sizeof(sql),
              "START_REPLICATION SLOT \"%s\" LOGICAL %s (proto_version '1', "
-             "publication_names '\"%s\"'%s)",
-             s->config->slot, lsn_show(at, lsn), s->config->publication,
-             messages ? ", messages 'true'" : "");
+             "publication_names '\"%s\"', messages 'true')",
+             s->config->slot, lsn_show(at, lsn), s->config->publication);
     char state[6];
     PGresult *r = session_ask(s->connection, sql, state, f);
     s->received = lsn;
@@ -108,7 +113,7 @@ int stream_fd(const struct stream *s) {
     return s->connection ? PQsocket(s->connection) : -1;
 }
 
-/* A connection that is lost is noticed by the next read. */
+/* A connection that is lost is noticed by stream_next(). */
 bool stream_receive(struct stream *s) {
     struct pollfd p = {.fd = PQsocket(s->connection), .events = POLLIN};
     bool more = poll(&p, 1, 0) > 0;
@@ -147,7 +152,8 @@ enum stream_answer stream_next(struct stream *s, struct pgoutput *out, struct fa
         PQfreemem(s->row);
         s->row = NULL;
         int length = PQgetCopyData(s->connection, &s->row, 1);
-        if (length == 0) return STREAM_EMPTY;
+        if (length == 0 && PQstatus(s->connection) == CONNECTION_OK) return STREAM_EMPTY;
+        if (length == 0) return ended(s, f);
         if (length < 0) return ended(s, f);
         s->heard_at = interrupt_clock();
         if (take(s, length, out, &good)) return STREAM_CHANGE;

@@ -286,10 +286,27 @@ TEST(a_name_is_taken_as_it_is_written) {
     }
 }
 
+static const char *publication_of(const char *filter) {
+    const char *sql =
+        sql_of(text_of("database = user=f\ntable = t\nitem = {id}\nfilter = %s\n", filter));
+    const char *at = strstr(sql, "SET LOCAL bulwark.publication = '");
+    CHECK(at != NULL);
+    return text_of("%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* A slot has no such letters. With one slot for both, the second feed would wait for ever. */
+TEST(filters_whose_names_differ_in_other_letters_have_other_slots) {
+    static const char *const names[] = {"shop_u", "shop-u", "Shop_u", "shop:{u}"};
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(publication_of(names[i]), publication_of(names[j])) != 0);
+    CHECK(strstr(publication_of("Shop-u"), "'bulwark_shop_u_") != NULL);
+}
+
 TEST(slot_and_publication_are_called_after_the_filter) {
     const char *sql =
-        sql_of("database = user=f\ntable = t\nitem = {id}\nfilter = Shop:{u}\n");
-    CHECK(strstr(sql, "SET LOCAL bulwark.publication = 'bulwark_shop__u_';\n"));
+        sql_of("database = user=f\ntable = t\nitem = {id}\nfilter = shop_1\n");
+    CHECK(strstr(sql, "SET LOCAL bulwark.publication = 'bulwark_shop_1';\n"));
 
     sql = sql_of(BASE "slot = s1\n");
     CHECK(strstr(sql, "SET LOCAL bulwark.publication = 's1';\n"));
