@@ -15,7 +15,7 @@
 #define AGAIN_MS_LAST  300000
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     struct heart *h) {
+                     const struct heart *h) {
     *r = (struct refilling){
         .config = c, .sink = s, .heart = h, .fresh = true, .pause = AGAIN_MS_FIRST};
     r->wishes = fail_alloc(s->nparts * sizeof(*r->wishes));
@@ -157,7 +157,6 @@ static void take_news(struct refilling *r, const struct refill_news *news) {
         r->handed_over++;
         if (is_part)
             sink_fill_ends(r->sink, news->part, news->token, news->count, r->heart->sent);
-        heart_hurry(r->heart);
         break;
     case REFILL_LOADED:
         take_end(r);

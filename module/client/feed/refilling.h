@@ -18,7 +18,7 @@
 struct refilling {
     const struct feed_config *config;
     struct sink *sink;
-    struct heart *heart;
+    const struct heart *heart;
 
     struct refill loader;
     enum refill_wish *wishes; /* of the loader that is at work, or was */
@@ -34,7 +34,7 @@ struct refilling {
 };
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     struct heart *h);
+                     const struct heart *h);
 void refilling_end(struct refilling *r);
 
 /* Hears the loader; starts one if need be, while rows come by the stream. */

@@ -257,7 +257,8 @@ static bool listen_to(struct feed *feed, struct failure *f) {
 static uint64_t flushed(struct feed *feed, int64_t now) {
     uint64_t old = keep_old(&feed->keep, now), needed = sink_needed(feed->sink);
     uint64_t received = feed->stream.received, most = feed->config->max_slot_wal;
-    if (needed < old && received > most && needed < received - most) {
+    feed->sink->old = old;
+    if (needed <= old && received > most && needed < received - most) {
         sink_let_go(feed->sink, received - most);
         needed = sink_needed(feed->sink);
     }

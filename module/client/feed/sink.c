@@ -479,6 +479,8 @@ uint64_t sink_applied(struct sink *s) {
 /* What a part that hasn't been looked at needs isn't known. */
 static uint64_t needed_by(const struct sink *s, const struct sink_part *p) {
     if (p->stage == SINK_LOST) return UINT64_MAX;
+    if (p->stage == SINK_BEHIND && p->kept < p->stored_lsn)
+        return p->kept > s->confirmed ? p->kept : s->confirmed;
     return p->stored_lsn > s->confirmed ? p->stored_lsn : s->confirmed;
 }
 

@@ -79,6 +79,7 @@ struct sink_part {
     uint64_t room;                    /* for items; 0: there is none left, it has grown */
 
     bool looking, found;     /* BEHIND: is being looked at; is ours, waits for the stream */
+    uint64_t kept;           /* BEHIND: whoever comes back has at least this */
     int64_t retry_at, pause; /* BEHIND: when it is looked at again */
 };
 
@@ -106,6 +107,7 @@ struct sink {
     uint64_t position;   /* all commits up to here have been given */
     uint64_t under_way;  /* what is given belongs to the commit that stands here */
     uint64_t applied;    /* ... and acknowledged; only grows */
+    uint64_t old;        /* ... for so long that no server can lose it: see keep.h */
     uint64_t deleted;    /* rows, since the filter was filled */
     uint64_t read_after; /* they count anew from the next beat after this one; 0: no */
     bool wants_beat;     /* at once: a part waits for one that can be vouched with */

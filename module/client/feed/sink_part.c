@@ -47,6 +47,7 @@ void part_set_stage(struct sink *s, struct sink_part *p, enum sink_stage stage) 
     p->groups_sent = p->groups_done = 0;
     p->beat = p->next_beat = (struct sink_beat){.number = 0};
     p->looking = p->found = false;
+    if (stage == SINK_BEHIND && p->stage != SINK_BEHIND) p->kept = s->old;
     p->stage = stage;
 }
 

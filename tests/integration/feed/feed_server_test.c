@@ -9,6 +9,8 @@
 #include "sentinels.h"
 #include "states.h"
 
+#include <signal.h>
+
 #define ROWS 200
 
 static void restart(struct scene *s) {
@@ -23,6 +25,21 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_restart_from_an_older_file) 
     restart(s);
     struct verdict v = scene_end(s);
     CHECK(v.maybe > 0);
+    CHECK(scene_replayed(s));
+}
+
+/* It is away for longer than `keep`. */
+SCENE_OF_LAG(what_a_server_has_lost_is_replayed_however_long_it_was_away) {
+    struct scene *s = scene_start(.mode = mode);
+    save(client(s->server));
+    judge_wait_for_rows(s->judge, ROWS);
+    server_kill(s->server);
+    judge_rest(s->judge);
+    double killed = seconds_now();
+    WAIT_UNTIL(seconds_now() > killed + 1.2 * FEED_KEEP);
+    judge_go_on(s->judge);
+    server_start_again(s->server);
+    scene_end(s);
     CHECK(scene_replayed(s));
 }
 
@@ -136,12 +153,20 @@ SCENE(
     scene_end(s);
 }
 
+/* A filter that is vouched for takes every item. One that isn't waits for its state to be
+ * stored. */
 SCENE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "1mb");
     judge_wait_for_rows(s->judge, ROWS);
+    WAIT_UNTIL(feed_said(s->feed, "OOM command not allowed"));
+    program_signal(s->feed->program, SIGSTOP);
     scene_wait_for_unknown(s);
+    program_signal(s->feed->program, SIGCONT);
+    WAIT_UNTIL(feed_said(s->feed, ": OOM command not allowed"));
+    judge_wait_for_rows(s->judge, ROWS);
+    CHECK(!feed_vouches(s->feed));
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "0");
     scene_end(s);
     CHECK(scene_replayed(s));

@@ -17,6 +17,7 @@
 #include "server.h"
 
 #define FEED_LEASE 1.0 /* seconds; the shortest that there is */
+#define FEED_KEEP  5.0 /* seconds */
 
 struct feed_rules {
     struct database *database;

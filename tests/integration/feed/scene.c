@@ -63,10 +63,14 @@ void scene_wait_for_refill(struct scene *s) {
     s->generation = generation_of(s);
 }
 
-void scene_wait_for_unknown(struct scene *s) {
+void scene_wait_for_rows(struct scene *s) {
     bool late = s->mode.announce && !getenv("LONG");
-    WAIT_UNTIL(!feed_vouches(s->feed));
     judge_wait_for_rows(s->judge, late ? SOME_LATE : SOME);
+}
+
+void scene_wait_for_unknown(struct scene *s) {
+    WAIT_UNTIL(!feed_vouches(s->feed));
+    scene_wait_for_rows(s);
 }
 
 void scene_go_on(struct scene *s) {

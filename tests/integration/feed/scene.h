@@ -100,6 +100,9 @@ struct scene {
 /* The feed vouches, and some rows have been judged. */
 struct scene *scene_start_with(struct scene_rules rules);
 
+/* Rows come, whether or not somebody follows. */
+void scene_wait_for_rows(struct scene *s);
+
 /* Nobody vouches any more, and rows come all the same. */
 void scene_wait_for_unknown(struct scene *s);
 

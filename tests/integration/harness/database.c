@@ -520,29 +520,33 @@ static void write_certificates(struct database *d, const char *from) {
     file_write(file_of(d, "data/pg_hba.conf"), HBA, strlen(HBA));
 }
 
-/* What initdb makes, once for all databases of a version and an encoding: it takes ten times
- * as long as a copy. */
+/* What initdb makes, once for all databases of a version and an encoding: a copy is there ten
+ * times as soon. They have the same system identifier. */
 static struct template {
     int version;
     char encoding[16], *data;
 } templates[2 * VERSIONS];
 
-static void make_template(struct template *t, const struct database *d) {
-    t->data = workspace_new_directory();
-    give_to_nobody(t->data);
+static void init(const struct database *d, const char *data, const char *encoding) {
     const char *const argv[] = {program_of(d, "initdb"),
                                 "-D",
-                                t->data,
+                                data,
                                 "-U",
                                 "postgres",
                                 "-A",
                                 "trust",
                                 "-E",
-                                t->encoding,
+                                encoding,
                                 "-N",
                                 "--locale=C",
                                 NULL};
     if (!run(argv, file_of(d, "log"), true)) FAIL("initdb failed");
+}
+
+static void make_template(struct template *t, const struct database *d) {
+    t->data = workspace_new_directory();
+    give_to_nobody(t->data);
+    init(d, t->data, t->encoding);
 }
 
 static const char *template_of(const struct database *d, const char *encoding) {
@@ -556,6 +560,13 @@ static const char *template_of(const struct database *d, const char *encoding) {
     return t->data;
 }
 
+static void copy_template(const struct database *d, const char *data,
+                          const char *encoding) {
+    const char *from = template_of(d, encoding);
+    if (!run((const char *[]){"cp", "-a", from, data, NULL}, file_of(d, "log"), true))
+        FAIL("cannot copy %s", from);
+}
+
 /* Nothing is to outlast the test, so it doesn't wait for the disk, and what sessions share
  * goes with its directory even if it is killed. */
 #define CONFIG                                                                             \
@@ -565,9 +576,11 @@ static const char *template_of(const struct database *d, const char *encoding) {
 static void make_data(struct database *d, struct database_options options) {
     char data[600];
     snprintf(data, sizeof data, "%s/data", d->directory);
-    const char *from = template_of(d, options.encoding ? options.encoding : "UTF8");
-    if (!run((const char *[]){"cp", "-a", from, data, NULL}, file_of(d, "log"), true))
-        FAIL("cannot copy %s", from);
+    const char *encoding = options.encoding ? options.encoding : "UTF8";
+    if (options.other_system)
+        init(d, data, encoding);
+    else
+        copy_template(d, data, encoding);
     write_address(d, options.tcp);
     write_file(d, "data/postgresql.conf", CONFIG);
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
@@ -637,6 +650,10 @@ static bool has_no_slot(struct database *d) {
     return !*database_run(d, "SELECT 1 FROM pg_replication_slots");
 }
 
+void database_drop_slots(struct database *d) {
+    WAIT_UNTIL(has_no_slot(d));
+}
+
 struct database *database_shared_of(int version) {
     static bool registered;
     struct database **one = shared_place(version_of(version));
@@ -648,7 +665,7 @@ struct database *database_shared_of(int version) {
         start(*one, (struct database_options){.version = version,
                                               .tcp = true,
                                               .config = "wal_level = logical\n"});
-    WAIT_UNTIL(has_no_slot(*one));
+    database_drop_slots(*one);
     database_run(*one, "DO $$DECLARE p text; BEGIN FOR p IN SELECT pubname FROM"
                        " pg_publication LOOP EXECUTE format('DROP PUBLICATION %%I', p);"
                        " END LOOP; END$$;"

@@ -28,6 +28,7 @@ struct database_options {
     int version;          /* 0: that of POSTGRES=18 in the environment, or any. */
     bool standby;         /* It recovers for ever: a standby, whose primary is silent. */
     bool tcp;             /* It listens at d->port, too. */
+    bool other_system;    /* Its system identifier is no other database's. */
     const char *config;   /* Further lines of postgresql.conf; may be NULL. */
     const char *encoding; /* NULL: UTF8. */
     const char *certificates; /* A folder: over TCP it speaks TLS alone, as localhost, with
@@ -53,6 +54,9 @@ struct database *database_start_with(struct database_options options);
  * set what lasts. */
 struct database *database_shared(void);
 struct database *database_shared_of(int version);
+
+/* Whoever uses them loses them. */
+void database_drop_slots(struct database *d);
 
 /* kill -9 of the server; its sessions' processes notice and end. */
 void database_kill(struct database *d);
