@@ -156,7 +156,7 @@ static const char *said(struct database *d) {
  * Items
  * ---------------------------------------------------------------------- */
 
-TEST(items_are_announced_bit_for_bit_as_their_rows_are_streamed) {
+TEST_OF_OTHERS(items_are_announced_bit_for_bit_as_their_rows_are_streamed) {
     static const char *const rows[][3] = {
         {"int", "-2147483648", "<-2147483648:x>|"},
         {"bigint", "9223372036854775807", "<9223372036854775807:x>|"},
@@ -193,14 +193,14 @@ TEST(items_are_announced_bit_for_bit_as_their_rows_are_streamed) {
     CHECK_STR(h.announced, wanted);
 }
 
-TEST(what_stands_between_the_columns_is_announced_as_it_is) {
+TEST_OF_OTHERS(what_stands_between_the_columns_is_announced_as_it_is) {
     struct database *d = announced("id int PRIMARY KEY", "%s'\\ $bulwark$ {{{id}}}%%");
     database_run(d, "INSERT INTO t VALUES (1)");
     database_run(d, "SET standard_conforming_strings = off; INSERT INTO t VALUES (2)");
     CHECK_STR(said(d), "%s'\\ $bulwark$ {1}%%|%s'\\ $bulwark$ {2}%%|");
 }
 
-TEST(a_database_that_is_not_utf8_announces_utf8) {
+TEST_OF_OTHERS(a_database_that_is_not_utf8_announces_utf8) {
     struct database *d = database_start(DATABASE_OPTIONS, .encoding = "LATIN1");
     database_run(d, "CREATE TABLE t (id text PRIMARY KEY)");
     install(d, config_of(d, "{id}", "server = 127.0.0.1:1\nlease = 1s\n"));
@@ -209,13 +209,13 @@ TEST(a_database_that_is_not_utf8_announces_utf8) {
     CHECK_STR(said(d), "\xc3\xa4|");
 }
 
-TEST(a_writers_settings_change_no_item) {
+TEST_OF_OTHERS(a_writers_settings_change_no_item) {
     struct database *d = announced("id date PRIMARY KEY", "{id}");
     database_run(d, "SET DateStyle = German; INSERT INTO t VALUES ('31.12.2026')");
     CHECK_STR(said(d), "2026-12-31|");
 }
 
-TEST(a_hundred_thousand_rows_are_announced_in_messages_of_a_page) {
+TEST_OF_OTHERS(a_hundred_thousand_rows_are_announced_in_messages_of_a_page) {
     struct database *d = announced("id int PRIMARY KEY", "user:{id}");
     database_run(d, "INSERT INTO t SELECT generate_series(1, 100000)");
 
@@ -235,7 +235,7 @@ TEST(a_hundred_thousand_rows_are_announced_in_messages_of_a_page) {
  * Statements
  * ---------------------------------------------------------------------- */
 
-TEST(every_kind_of_statement_announces_the_items_that_it_makes) {
+TEST_OF_OTHERS(every_kind_of_statement_announces_the_items_that_it_makes) {
     static const char *const statements[][2] = {
         {"INSERT INTO t VALUES (1), (2)", "1|2|"},
         {"INSERT INTO t SELECT generate_series(3, 4)", "3|4|"},
@@ -269,7 +269,7 @@ TEST(every_kind_of_statement_announces_the_items_that_it_makes) {
     CHECK_STR(said(d), wanted);
 }
 
-TEST(what_a_foreign_key_or_another_trigger_changes_is_announced) {
+TEST_OF_OTHERS(what_a_foreign_key_or_another_trigger_changes_is_announced) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     database_run(d, "CREATE TABLE parent (id int PRIMARY KEY);"
                     "INSERT INTO parent VALUES (1); INSERT INTO t VALUES (1);"
@@ -288,7 +288,7 @@ TEST(what_a_foreign_key_or_another_trigger_changes_is_announced) {
     CHECK_STR(said(d), "13|");
 }
 
-TEST(a_partition_that_is_written_by_its_own_name_announces) {
+TEST_OF_OTHERS(a_partition_that_is_written_by_its_own_name_announces) {
     struct database *d = database_start(DATABASE_OPTIONS);
     database_run(d, "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id);"
                     "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (100);"
@@ -302,7 +302,7 @@ TEST(a_partition_that_is_written_by_its_own_name_announces) {
 }
 
 /* The manual has the list. */
-TEST(what_the_trigger_cannot_see_is_what_the_manual_says) {
+TEST_OF_OTHERS(what_the_trigger_cannot_see_is_what_the_manual_says) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     database_run(d, "SET session_replication_role = replica; INSERT INTO t VALUES (1)");
     database_run(d, "ALTER TABLE t DISABLE TRIGGER USER; INSERT INTO t VALUES (2);"
@@ -312,7 +312,7 @@ TEST(what_the_trigger_cannot_see_is_what_the_manual_says) {
     CHECK_STR(said(d), "3|");
 }
 
-TEST(another_column_is_announced_once_the_sql_has_run_again) {
+TEST_OF_OTHERS(another_column_is_announced_once_the_sql_has_run_again) {
     struct database *d = announced("id int PRIMARY KEY, mail text", "{id}");
     install(d, config_of(d, "{mail}", "server = 127.0.0.1:1\nlease = 1s\n"));
     database_run(d, "INSERT INTO t VALUES (1, 'a@b')");
@@ -323,7 +323,7 @@ TEST(another_column_is_announced_once_the_sql_has_run_again) {
  * Rights
  * ---------------------------------------------------------------------- */
 
-TEST(a_writer_needs_no_more_rights_than_before) {
+TEST_OF_OTHERS(a_writer_needs_no_more_rights_than_before) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     database_run(d, "CREATE ROLE app; GRANT INSERT ON t TO app");
     database_run(d, "SET ROLE app; INSERT INTO t VALUES (1)");
@@ -334,7 +334,7 @@ TEST(a_writer_needs_no_more_rights_than_before) {
               "f");
 }
 
-TEST(the_triggers_owner_sees_how_far_the_feed_is_and_nothing_else) {
+TEST_OF_OTHERS(the_triggers_owner_sees_how_far_the_feed_is_and_nothing_else) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     CHECK_STR(database_run(d, "SELECT r.rolname || rolcanlogin::text || rolsuper::text ||"
                               " rolreplication::text FROM pg_proc p JOIN pg_roles r"
@@ -349,7 +349,7 @@ TEST(the_triggers_owner_sees_how_far_the_feed_is_and_nothing_else) {
               "f");
 }
 
-TEST(lag_takes_away_what_announce_has_made) {
+TEST_OF_OTHERS(lag_takes_away_what_announce_has_made) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     const char *config = config_of(d, "{id}", "server = 127.0.0.1:1\n");
     struct file text = file_read(config);
@@ -361,7 +361,7 @@ TEST(lag_takes_away_what_announce_has_made) {
               "0");
 }
 
-TEST(a_postgresql_before_17_is_refused_by_the_sql) {
+TEST_OF_OTHERS(a_postgresql_before_17_is_refused_by_the_sql) {
     struct database *d = database_start(.config = "wal_level = logical\n");
     if (d->version >= 17) SKIP("PostgreSQL here is %d", d->version);
     database_run(d, "CREATE TABLE t (id int PRIMARY KEY)");
@@ -404,20 +404,20 @@ static bool is_idle_for(struct database *d, const char *time) {
 
 #define WRITE "INSERT INTO t SELECT coalesce(max(id), 0) + 1 FROM t"
 
-TEST(a_statement_waits_a_lease_for_a_slot_that_is_missing) {
+TEST_OF_OTHERS(a_statement_waits_a_lease_for_a_slot_that_is_missing) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     database_run(d, "SELECT pg_drop_replication_slot('s')");
     CHECK(takes(d, WRITE) >= 1);
     CHECK(takes(d, WRITE) >= 1);
 }
 
-TEST(a_slot_that_nobody_has_followed_for_a_lease_is_not_waited_for) {
+TEST_OF_OTHERS(a_slot_that_nobody_has_followed_for_a_lease_is_not_waited_for) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     WAIT_UNTIL(is_idle_for(d, "1.1s"));
     CHECK(shortest(d, WRITE) < 0.5);
 }
 
-TEST(an_empty_statement_waits_for_nothing) {
+TEST_OF_OTHERS(an_empty_statement_waits_for_nothing) {
     struct database *d = announced("id int PRIMARY KEY", "{id}");
     database_run(d, "SELECT pg_drop_replication_slot('s')");
     CHECK(shortest(d, "INSERT INTO t SELECT 1 WHERE false") < 0.5);
@@ -466,7 +466,7 @@ static struct database *announced_for_an_hour(void) {
     return d;
 }
 
-TEST(a_statement_that_is_cancelled_while_it_waits_has_made_no_row) {
+TEST_OF_OTHERS(a_statement_that_is_cancelled_while_it_waits_has_made_no_row) {
     struct database *d = announced_for_an_hour();
     struct writer w;
     start_writer(&w, d, "INSERT INTO t VALUES (1)");
@@ -477,7 +477,7 @@ TEST(a_statement_that_is_cancelled_while_it_waits_has_made_no_row) {
     CHECK_STR(database_run(d, "SELECT count(*) FROM t"), "0");
 }
 
-TEST(a_time_out_ends_a_statement_that_waits) {
+TEST_OF_OTHERS(a_time_out_ends_a_statement_that_waits) {
     struct database *d = announced_for_an_hour();
     int session = database_connect(d);
     database_say(session, "SET statement_timeout = '100ms'");
@@ -485,7 +485,7 @@ TEST(a_time_out_ends_a_statement_that_waits) {
     CHECK_STR(database_run(d, "SELECT count(*) FROM t"), "0");
 }
 
-TEST(a_crash_while_a_statement_waits_leaves_no_row) {
+TEST_OF_OTHERS(a_crash_while_a_statement_waits_leaves_no_row) {
     struct database *d = announced_for_an_hour();
     struct writer w;
     start_writer(&w, d, "INSERT INTO t VALUES (1)");

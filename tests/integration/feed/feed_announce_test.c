@@ -27,7 +27,7 @@ static bool is_there(struct scene *s) {
     return *database_run(s->database, "SELECT 1 FROM users WHERE id = 7") != 0;
 }
 
-TEST(a_row_never_was_whose_writer_is_cancelled_while_it_waits) {
+TEST_OF_OTHERS(a_row_never_was_whose_writer_is_cancelled_while_it_waits) {
     struct scene *s = scene_start(.mode = ANNOUNCED);
     int session = start_to_wait(s);
     WAIT_UNTIL(somebody_waits(s));
@@ -40,7 +40,7 @@ TEST(a_row_never_was_whose_writer_is_cancelled_while_it_waits) {
     scene_end(s);
 }
 
-TEST(a_row_never_was_whose_database_crashes_while_it_waits) {
+TEST_OF_OTHERS(a_row_never_was_whose_database_crashes_while_it_waits) {
     struct scene *s = scene_start(.mode = ANNOUNCED, .database = feed_database(17));
     start_to_wait(s);
     WAIT_UNTIL(somebody_waits(s));
@@ -58,7 +58,7 @@ static double seconds_of(struct scene *s, long item) {
     return seconds_now() - began;
 }
 
-TEST(a_writer_waits_for_a_dead_feed_a_lease_at_most_and_then_not_at_all) {
+TEST_OF_OTHERS(a_writer_waits_for_a_dead_feed_a_lease_at_most_and_then_not_at_all) {
     struct scene *s = scene_start(.mode = ANNOUNCED);
     judge_rest(s->judge);
     feed_kill(s->feed);
@@ -71,7 +71,7 @@ TEST(a_writer_waits_for_a_dead_feed_a_lease_at_most_and_then_not_at_all) {
     scene_end(s);
 }
 
-TEST(a_row_is_announced_whatever_its_session_says_of_its_commit) {
+TEST_OF_OTHERS(a_row_is_announced_whatever_its_session_says_of_its_commit) {
     struct scene *s =
         scene_start(.mode = ANNOUNCED, .write = "SET synchronous_commit = off;"
                                                 "INSERT INTO users VALUES (%1$ld)");

@@ -20,7 +20,7 @@ static bool is_late(struct judge *j) {
     return judge_so_far(j).late > 0;
 }
 
-TEST(who_vouches_and_follows_nothing_is_found_out) {
+TEST_OF_OTHERS(who_vouches_and_follows_nothing_is_found_out) {
     struct server *s = server_shared();
     reserve(client(s), "READY");
     struct judge *j = judge_start(.database = with_table(database_shared()), .servers = {s},
@@ -32,7 +32,7 @@ TEST(who_vouches_and_follows_nothing_is_found_out) {
     CHECK(v.at_least > LEASE && v.at_most > v.at_least);
 }
 
-TEST(a_row_that_is_denied_within_its_lease_is_counted_and_not_late) {
+TEST_OF_OTHERS(a_row_that_is_denied_within_its_lease_is_counted_and_not_late) {
     struct server *s = server_shared();
     reserve(client(s), "READY");
     struct judge *j = judge_start(.database = with_table(database_shared()), .servers = {s},
@@ -45,7 +45,7 @@ TEST(a_row_that_is_denied_within_its_lease_is_counted_and_not_late) {
     CHECK(v.denials > v.rows && v.at_least > 0);
 }
 
-TEST(a_row_is_found_that_is_denied_again_long_after_it_was_there) {
+TEST_OF_OTHERS(a_row_is_found_that_is_denied_again_long_after_it_was_there) {
     struct server *s = server_shared();
     redisContext *c = client(s);
     reserve(c, "LOADING");
@@ -61,7 +61,7 @@ TEST(a_row_is_found_that_is_denied_again_long_after_it_was_there) {
     judge_end(j);
 }
 
-TEST(a_row_that_is_not_there_is_not_asked_for) {
+TEST_OF_OTHERS(a_row_that_is_not_there_is_not_asked_for) {
     struct server *s = server_shared();
     reserve(client(s), "READY");
     struct database *d = with_table(database_shared());

@@ -41,12 +41,8 @@ struct mode {
 #endif
 
 #define SCENE_TEST(name, scene, mode, wanted)                                              \
-    static void name##_test(void) {                                                        \
+    TEST_IF(SCENE_IS_WANTED(wanted), name) {                                               \
         scene(mode);                                                                       \
-    }                                                                                      \
-    __attribute__((constructor)) static void name##_register(void) {                       \
-        static struct test entry = {#name, __FILE__, name##_test, NULL};                   \
-        if (SCENE_IS_WANTED(wanted)) test_register(&entry);                                \
     }
 
 #define SCENE(fact)                                                                        \

@@ -35,6 +35,8 @@
  *                     preloads (tests/preload/, built beside this program) comes after it
  *     PATIENCE=n      time limits times n: for valgrind
  *     KEEP=1          leave servers' directories for a look
+ *     BRIEF=1         leaves out what a sanitized build adds nothing to
+ *     LONG=1          adds what takes minutes
  *     TEST, SEED, TEST_LIMIT: see check.h */
 
 #ifndef HARNESS_H
@@ -55,6 +57,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of what runs no code but PostgreSQL's, a server's without the module, or the tests' own:
+ * no sanitizer sees it. */
+#define TEST_OF_OTHERS(fact) TEST_IF(!getenv("BRIEF"), fact)
 
 /* Two tests of one fact, in RESP2 and in RESP3, on the file's shared server, which
  * is empty. c is the connection. */

@@ -12,7 +12,7 @@ static struct server *bare(void) {
     return server_start(.without_module = true);
 }
 
-TEST(every_reply_type_has_its_text) {
+TEST_OF_OTHERS(every_reply_type_has_its_text) {
     struct server *s = bare();
     redisContext *c = client(s);
 
@@ -26,7 +26,7 @@ TEST(every_reply_type_has_its_text) {
     expect_like(c, "(error) ERR wrong number of arguments*", "GET");
 }
 
-TEST(resp3_types_have_their_text) {
+TEST_OF_OTHERS(resp3_types_have_their_text) {
     struct server *s = bare();
     redisContext *c = client_resp3(s);
 
@@ -37,7 +37,7 @@ TEST(resp3_types_have_their_text) {
     expect(c, "[\"x\"]", "SMEMBERS", "set");
 }
 
-TEST(a_push_arrives_as_a_reply) {
+TEST_OF_OTHERS(a_push_arrives_as_a_reply) {
     struct server *s = bare();
     redisContext *reader = client_resp3(s), *writer = client(s);
     expect(reader, "OK", "CLIENT", "TRACKING", "ON");
@@ -50,7 +50,7 @@ TEST(a_push_arrives_as_a_reply) {
     expect_next(reader, "PONG");
 }
 
-TEST(a_restarted_server_keeps_port_and_directory) {
+TEST_OF_OTHERS(a_restarted_server_keeps_port_and_directory) {
     struct server *s = bare();
     redisContext *c = client(s);
     int port = s->port;
@@ -69,7 +69,7 @@ TEST(a_restarted_server_keeps_port_and_directory) {
     CHECK(access(server_file(s, "dump.rdb"), R_OK) == 0);
 }
 
-TEST(a_server_shuts_down_in_order) {
+TEST_OF_OTHERS(a_server_shuts_down_in_order) {
     struct server *s = server_start(.without_module = true, .config = "save 900 1");
     expect(client(s), "OK", "SET", "k", "v");
 
@@ -78,7 +78,7 @@ TEST(a_server_shuts_down_in_order) {
     CHECK(strstr(server_log(s), "DB saved on disk") != NULL);
 }
 
-TEST(a_replica_catches_up_after_a_pause) {
+TEST_OF_OTHERS(a_replica_catches_up_after_a_pause) {
     struct server *a = bare(), *b = bare();
     redisContext *master = client(a), *replica = client(b);
     expectf(replica, "OK", "REPLICAOF 127.0.0.1 %d", a->port);
@@ -93,19 +93,19 @@ TEST(a_replica_catches_up_after_a_pause) {
     expect(replica, "\"w\"", "GET", "k");
 }
 
-TEST(a_server_that_gives_up_says_why) {
+TEST_OF_OTHERS(a_server_that_gives_up_says_why) {
     const char *log = server_refusal(.without_module = true, .config = "no-such-setting 1");
     CHECK(strstr(log, "no-such-setting") != NULL);
 }
 
-TEST(info_fields_are_found_by_name) {
+TEST_OF_OTHERS(info_fields_are_found_by_name) {
     struct server *s = bare();
     redisContext *c = client(s);
     CHECK_INT(info_int(c, "server", "tcp_port"), s->port);
     CHECK_STR(info_text(c, "server", "no_such_field"), "");
 }
 
-TEST(a_killed_database_comes_back_with_its_rows) {
+TEST_OF_OTHERS(a_killed_database_comes_back_with_its_rows) {
     struct database *d = database_start();
     database_run(d, "CREATE TABLE t AS SELECT generate_series(1, %d) AS id", 3);
     int open = database_connect(d);
@@ -124,13 +124,13 @@ static void check_version(int version) {
               "s");
 }
 
-TEST(a_database_is_of_the_version_that_is_asked_for) {
+TEST_OF_OTHERS(a_database_is_of_the_version_that_is_asked_for) {
     check_version(17);
     check_version(17);
     CHECK(database_shared_of(17) == database_shared_of(17));
 }
 
-TEST(a_promoted_database_is_on_another_timeline) {
+TEST_OF_OTHERS(a_promoted_database_is_on_another_timeline) {
     struct database *d = database_start();
     const char *timeline = "SELECT timeline_id FROM pg_control_checkpoint()";
     CHECK_STR(database_run(d, "%s", timeline), "1");
@@ -141,7 +141,7 @@ TEST(a_promoted_database_is_on_another_timeline) {
     CHECK_STR(database_run(d, "%s", timeline), "2");
 }
 
-TEST(a_database_that_is_paused_says_nothing) {
+TEST_OF_OTHERS(a_database_that_is_paused_says_nothing) {
     struct database *d = database_start();
     int session = database_connect(d);
     database_pause(d);
@@ -155,7 +155,7 @@ TEST(a_database_that_is_paused_says_nothing) {
     CHECK_STR(text, "7");
 }
 
-TEST(a_standby_recovers_for_ever) {
+TEST_OF_OTHERS(a_standby_recovers_for_ever) {
     struct database *d = database_start(.standby = true);
 
     CHECK_STR(database_run(d, "SELECT pg_is_in_recovery()"), "t");

@@ -19,7 +19,7 @@ static void run_shell_instead(void) {
     setenv("PROGRAM", "/bin/sh", 1);
 }
 
-TEST(a_program_gives_back_what_it_printed_and_its_exit_code) {
+TEST_OF_OTHERS(a_program_gives_back_what_it_printed_and_its_exit_code) {
     run_shell_instead();
     struct outcome got = program_run("-c", "cat; echo out; echo err >&2; exit 5");
     CHECK_INT(got.code, 5);
@@ -27,7 +27,7 @@ TEST(a_program_gives_back_what_it_printed_and_its_exit_code) {
     CHECK_STR(got.err, "err\n");
 }
 
-TEST(a_program_is_fed_and_signalled) {
+TEST_OF_OTHERS(a_program_is_fed_and_signalled) {
     run_shell_instead();
     struct program *p = program_start("-c", "read line; echo got $line; exec cat");
     CHECK(program_feed(p, "anna\n", 5));
@@ -37,7 +37,7 @@ TEST(a_program_is_fed_and_signalled) {
     CHECK(!program_feed(p, "more", 4));
 }
 
-TEST(a_program_may_have_a_terminal) {
+TEST_OF_OTHERS(a_program_may_have_a_terminal) {
     run_shell_instead();
     struct program *p = program_start_on_terminal("-c", "test -t 1 && stty size <&1");
     CHECK_INT(program_wait(p), 0);

@@ -48,19 +48,19 @@ static const char *replicas_end(void) {
     return end;
 }
 
-TEST(a_transparent_line_shows_the_master_the_replicas_own_end) {
+TEST_OF_OTHERS(a_transparent_line_shows_the_master_the_replicas_own_end) {
     start_pair(true);
     CHECK(proxy_is_transparent(line));
     CHECK(master_lists(replicas_end()));
 }
 
-TEST(an_ordinary_line_shows_the_master_another_end) {
+TEST_OF_OTHERS(an_ordinary_line_shows_the_master_another_end) {
     start_pair(false);
     CHECK(!proxy_is_transparent(line));
     CHECK(!master_lists(replicas_end()));
 }
 
-TEST(a_stopped_line_passes_nothing_until_it_is_resumed) {
+TEST_OF_OTHERS(a_stopped_line_passes_nothing_until_it_is_resumed) {
     start_pair(true);
     proxy_stop(line);
     expect(master, "OK", "SET", "k", "after");
@@ -73,7 +73,7 @@ TEST(a_stopped_line_passes_nothing_until_it_is_resumed) {
     expect(replica, "\"after\"", "GET", "k");
 }
 
-TEST(a_slow_line_takes_its_time) {
+TEST_OF_OTHERS(a_slow_line_takes_its_time) {
     start_pair(true);
     char value[5000];
     memset(value, 'x', sizeof value);
@@ -91,7 +91,7 @@ TEST(a_slow_line_takes_its_time) {
     CHECK(seconds_now() - start < patient(2));
 }
 
-TEST(a_line_that_is_cut_is_noticed_and_made_again) {
+TEST_OF_OTHERS(a_line_that_is_cut_is_noticed_and_made_again) {
     start_pair(true);
     proxy_cut(line);
     expect(master, "OK", "SET", "k", "after");
@@ -101,7 +101,7 @@ TEST(a_line_that_is_cut_is_noticed_and_made_again) {
     CHECK(proxy_is_transparent(line));
 }
 
-TEST(a_line_can_be_aimed_at_another_master) {
+TEST_OF_OTHERS(a_line_can_be_aimed_at_another_master) {
     start_pair(true);
     struct server *other = server_start(.without_module = true);
     expect(client(other), "OK", "SET", "k", "of the other");
