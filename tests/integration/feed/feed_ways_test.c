@@ -5,7 +5,6 @@
 
 #include "certificates.h"
 #include "files.h"
-#define LONG_SCENES
 #include "scene.h"
 #include "sentinels.h"
 #include "states.h"
@@ -253,9 +252,9 @@ static bool is_replica(const struct server *s) {
 }
 
 /* It takes itself for the master until the sentinels see to it. */
-SCENE_ONCE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
+SCENE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
     struct watched *w = sentinels_start();
-    struct scene *s = start_watched(w, WITH_OWN);
+    struct scene *s = start_watched(w, mode);
     server_kill(w->master);
     s->feed->rules.server = w->replica;
     scene_go_on(s);
@@ -268,9 +267,9 @@ SCENE_ONCE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) 
     CHECK(scene_replayed(s));
 }
 
-SCENE_ONCE(no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
+SCENE(no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
     struct watched *w = sentinels_start();
-    struct scene *s = start_watched(w, WITH_OWN);
+    struct scene *s = start_watched(w, mode);
     server_pause(w->master);
     s->feed->rules.server = w->replica;
     scene_go_on(s);

@@ -22,7 +22,7 @@ enum {
     OPEN_MAX = 4096,      /* rows that are denied at the same time, and asked for at once */
     LOOK_PAUSE = 200,     /* microseconds between two looks, ... */
     LONG_PAUSE = 5000,    /* ... while a statement waits for long, ... */
-    ROW_PAUSE = 1000,     /* ... two rows of a writer, ... */
+    ROW_PAUSE = 3000,     /* ... two rows of a writer, ... */
     SWEEP_PAUSE = 5000,   /* ... two turns of the sweeper */
     REPLY_MS = 300,       /* Then a reader gives up. */
     FIRST_ITEM = 1000000, /* numbers below are the test's */
