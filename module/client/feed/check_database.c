@@ -62,7 +62,7 @@ static bool tell_names(struct check *k) {
 
 static bool connect_to(struct check *k) {
     struct failure f;
-    k->connection = session_open(k->config->database, false, &f);
+    k->connection = session_open(k->config, false, &f);
     if (!k->connection) {
         check_say(k, CHECK_ERROR, "%s", f.text);
         return false;
@@ -143,7 +143,7 @@ static void check_kept_wal(struct check *k, const PGresult *r) {
 /* What counts is whether it may stream: some hosts grant that by a role of their own. */
 static void check_streaming(struct check *k, const PGresult *r) {
     struct failure f;
-    PGconn *stream = session_open(k->config->database, true, &f);
+    PGconn *stream = session_open(k->config, true, &f);
     PGresult *system = stream ? session_ask(stream, "IDENTIFY_SYSTEM", NULL, &f) : NULL;
     if (system)
         check_say(k, CHECK_OK, "the role %s may stream changes", check_text(r, "role"));

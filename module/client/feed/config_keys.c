@@ -11,7 +11,10 @@
 const struct config_key config_keys[] = {
     {"database", "CONNINFO", CONFIG_TEXT, AT(database), true, NULL,
      "PostgreSQL's primary: a connection string or URI, as psql takes it, without a "
-     "password; that comes from .pgpass, or a file that passfile= or PGPASSFILE names"},
+     "password"},
+    {"database-password-file", "FILE", CONFIG_TEXT, SET(pg_pass_file), false, NULL,
+     "a file whose first line is the password of PostgreSQL's role; if left out, libpq "
+     "looks for one: ~/.pgpass, or what passfile= or PGPASSFILE names"},
     {"table", "TABLE", CONFIG_TEXT, AT(table), true, NULL,
      "the table that is followed, public.users; names as PostgreSQL has them"},
     {"item", "TEMPLATE", CONFIG_TEMPLATE, AT(template), true, NULL,

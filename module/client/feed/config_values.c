@@ -41,8 +41,8 @@ static bool read_database(struct feed_config *c, struct failure *f) {
         if (is_secret(o)) secret = o->keyword;
     if (secret)
         fail(f, EXIT_USAGE,
-             "database has a %s in it. A password of PostgreSQL goes into ~/.pgpass, or a "
-             "file of that form that passfile=FILE in database, or PGPASSFILE, names",
+             "database has a %s in it. PostgreSQL's password goes into a file that "
+             "database-password-file names, or into ~/.pgpass",
              secret);
     PQconninfoFree(all);
     return !secret;

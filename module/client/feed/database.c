@@ -39,7 +39,7 @@ static bool tell(struct database *d, const char *sql, struct failure *f) {
 
 bool database_open(struct database *d, struct failure *f) {
     database_close(d);
-    d->connection = session_open(d->config->database, false, f);
+    d->connection = session_open(d->config, false, f);
     if (!d->connection) return false;
     d->version = PQserverVersion(d->connection);
     if (!tell(d, "SET synchronous_commit = local", f)) return false;

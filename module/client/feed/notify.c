@@ -57,8 +57,11 @@ void notify_alive(void) {
     tell("WATCHDOG=1");
 }
 
-void notify_end(void) {
+void notify_end(const char *why) {
+    char status[LINE_TEXT];
     tell("STOPPING=1");
+    snprintf(status, sizeof(status), "STATUS=%s", why ? why : "");
+    if (why) tell(status);
 }
 
 /* ---- lines ---- */

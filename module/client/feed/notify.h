@@ -28,9 +28,10 @@ void notify_change(enum notify_subject subject, const char *format, ...)
 /* The next line of the subject is said, whatever it is. */
 void notify_forget(enum notify_subject subject);
 
-/* For systemd: it follows; it is alive, each time the loop turns; it ends. */
+/* For systemd: it follows; it is alive, each time the loop turns; it ends, with a failure
+ * that is said by whoever ends the program, or NULL. */
 void notify_ready(void);
 void notify_alive(void);
-void notify_end(void);
+void notify_end(const char *why);
 
 #endif

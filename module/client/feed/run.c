@@ -88,11 +88,24 @@ static void leave_database(struct feed *feed, const struct failure *f) {
     feed->again_ms = longer(feed->again_ms);
 }
 
+static bool open_database(struct feed *feed, struct failure *f) {
+    return database_open(&feed->database, f) && database_hold(&feed->database, false, f);
+}
+
+/* Right at the start a password that is missing or wrong is a mistake, and said as one;
+ * later it may be about to be changed on both sides. Whatever else is wrong is waited
+ * for. */
+static bool open_first(struct feed *feed, struct failure *f) {
+    if (open_database(feed, f)) return true;
+    if (f->code == EXIT_REFUSED || f->code == EXIT_USAGE) return false;
+    leave_database(feed, f);
+    return true;
+}
+
 static void reach_database(struct feed *feed) {
     struct failure f = {.text = ""};
     if (feed->database.connection || interrupt_clock() < feed->again_at) return;
-    if (!database_open(&feed->database, &f) || !database_hold(&feed->database, false, &f))
-        leave_database(feed, &f);
+    if (!open_database(feed, &f)) leave_database(feed, &f);
 }
 
 /* ---- the stream ---- */
@@ -419,12 +432,16 @@ bool feed_run(const struct feed_config *c, struct failure *f) {
     heart_begin(&feed.heart, c->lease, run);
     follow_begin(&feed.follow, c, feed.sink, &feed.heart);
     refilling_begin(&feed.refilling, c, feed.sink, &feed.heart);
-    loop(&feed);
-    notify_end();
+    bool good = open_first(&feed, f);
+    if (good) {
+        loop(&feed);
+        notify_change(NOTIFY_PARTS, "ended: nothing is vouched for any more");
+    }
+    notify_end(good ? NULL : f->text);
     refilling_end(&feed.refilling);
     stream_end(&feed.stream);
     database_close(&feed.database);
     follow_end(&feed.follow);
     sink_close(feed.sink);
-    return true;
+    return good;
 }

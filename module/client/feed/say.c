@@ -17,10 +17,8 @@ static const struct {
     enum sink_stage stage;
     const char *word;
 } words[] = {
-    {SINK_LOST, "lost"},
-    {SINK_BEHIND, "behind"},
-    {SINK_FILLING, "being filled"},
-    {SINK_REPLAYING, "catching up"},
+    {SINK_LOST, "to be filled"},    {SINK_BEHIND, "behind"},
+    {SINK_FILLING, "being filled"}, {SINK_REPLAYING, "catching up"},
     {SINK_FOLLOWING, "following"},
 };
 
@@ -30,6 +28,7 @@ static const struct sink_part *first(const struct sink *s, enum sink_stage stage
     return NULL;
 }
 
+/* Empty while nothing has been found out about them. */
 static void write_line(const struct sink *s, char *out, size_t room) {
     size_t i = 0;
     while (!first(s, words[i].stage))
@@ -37,6 +36,8 @@ static void write_line(const struct sink *s, char *out, size_t room) {
     uint32_t n = sink_count(s, words[i].stage);
     const char *why = first(s, words[i].stage)->why;
     int at = 0;
+    *out = '\0';
+    if (words[i].stage == SINK_BEHIND && !*why) return;
     if (n < s->nparts) at = snprintf(out, room, "%u of %u parts are ", n, s->nparts);
     snprintf(out + at, room - (size_t)at, "%s%s%s", words[i].word, *why ? ": " : "", why);
 }
@@ -49,7 +50,7 @@ void say_parts(struct say *say, const struct sink *s) {
         memcpy(say->line, line, sizeof(line));
         say->since = now;
     }
-    if (now - say->since >= LASTING_MS || first(s, SINK_LOST))
+    if (say->line[0] && (now - say->since >= LASTING_MS || first(s, SINK_LOST)))
         notify_change(NOTIFY_PARTS, "%s", say->line);
     if (sink_count(s, SINK_FOLLOWING) == s->nparts) notify_ready();
     if (s->not_stored)

@@ -3,7 +3,7 @@
  *
  *     following
  *     behind: the server at 127.0.0.1:6379 is gone: Connection refused
- *     3 of 128 parts are lost: there is no filter */
+ *     3 of 128 parts are to be filled: there is no filter */
 #ifndef FEED_SAY_H
 #define FEED_SAY_H
 

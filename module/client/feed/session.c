@@ -3,9 +3,11 @@
 #include "session.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/password.h"
 #include "sql_text.h"
 
 #define SET(name, value) "SET " name " = " value ";"
@@ -52,12 +54,13 @@ static bool set_texts(PGconn *connection, struct failure *f) {
 
 /* What the operator gives overrides what stands before it; not what stands behind. A
  * server that is gone without a word is noticed in some seconds. */
-PGconn *session_open(const char *conninfo, bool replication, struct failure *f) {
+static PGconn *begin(const char *conninfo, const char *password, bool replication) {
     const char *const names[] = {"client_encoding",
                                  "keepalives_idle",
                                  "keepalives_interval",
                                  "keepalives_count",
                                  "fallback_application_name",
+                                 "password",
                                  "dbname",
                                  "target_session_attrs",
                                  replication ? "replication" : NULL,
@@ -67,21 +70,37 @@ PGconn *session_open(const char *conninfo, bool replication, struct failure *f) 
                                   "2",
                                   "3",
                                   "bulwark feed",
+                                  password,
                                   conninfo,
                                   "read-write",
                                   replication ? "database" : NULL,
                                   NULL};
-    PGconn *connection = PQconnectStartParams(names, values, 1);
+    return PQconnectStartParams(names, values, 1);
+}
+
+/* libpq doesn't tell the code of what a server says before somebody is in: but whether it
+ * wanted a password. */
+static void fail_open(const PGconn *connection, struct failure *f) {
+    if (PQconnectionNeedsPassword(connection)) {
+        fail(f, EXIT_REFUSED,
+             "PostgreSQL wants a password: put it into a file that database-password-file "
+             "names, or into ~/.pgpass");
+        return;
+    }
+    session_fail(connection, "no connection to PostgreSQL", f);
+    if (PQconnectionUsedPassword(connection)) f->code = EXIT_REFUSED;
+}
+
+PGconn *session_open(const struct feed_config *c, bool replication, struct failure *f) {
+    const char *path = c->settings.pg_pass_file;
+    char *password = path ? password_read(path, f) : NULL;
+    if (path && !password) return NULL;
+    PGconn *connection = begin(c->database, password, replication);
+    free(password);
     bool open =
         connection && PQstatus(connection) != CONNECTION_BAD && complete(connection);
     if (open && set_texts(connection, f)) return connection;
-    if (connection && PQconnectionNeedsPassword(connection))
-        fail(
-            f, EXIT_SOURCE,
-            "PostgreSQL wants a password: put it into ~/.pgpass, or a file that PGPASSFILE "
-            "names");
-    else if (!open)
-        session_fail(connection, "no connection to PostgreSQL", f);
+    if (!open) fail_open(connection, f);
     PQfinish(connection);
     return NULL;
 }

@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fail.h"
+#include "config.h"
 
 /* How long connecting, or an answer that is waited for, may take. */
 #define SESSION_MS 5000
 
-/* `replication`: as a walsender, for the stream. NULL after a failure. */
-PGconn *session_open(const char *conninfo, bool replication, struct failure *f);
+/* `replication`: as a walsender, for the stream. The password's file is read anew. NULL
+ * after a failure: EXIT_REFUSED if PostgreSQL was reached, and wants another password. */
+PGconn *session_open(const struct feed_config *c, bool replication, struct failure *f);
 
 /* The answer to one statement, waited for. NULL after a failure; *state (five letters,
  * unless NULL) is then PostgreSQL's code, or empty. */

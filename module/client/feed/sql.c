@@ -129,8 +129,9 @@ static void write_head(const struct feed_config *c, FILE *out) {
 
 static void write_next(const struct feed_config *c, const char *role, FILE *out) {
     char *name = sql_name(role);
-    fputs("\n-- Next:\n--\n-- 1. A password for the role, which goes into the feed's "
-          "~/.pgpass:\n--        \\password ",
+    fputs("\n-- Next:\n--\n-- 1. A password for the role, which goes into the file that "
+          "database-password-file\n--    names, or into ~/.pgpass, which a feed under "
+          "systemd doesn't have:\n--        \\password ",
           out);
     write_comment(name, out);
     fputs("\n-- 2. pg_hba.conf lets the role in, to this database, from where the feed "
@@ -146,6 +147,10 @@ static void write_next(const struct feed_config *c, const char *role, FILE *out)
     fputs("-- 6. bulwark feed check ", out);
     write_comment(c->path, out);
     putc('\n', out);
+    if (c->announce)
+        fputs("-- 7. Start the feed: until it runs, each INSERT and UPDATE waits for a "
+              "lease.\n",
+              out);
     free(name);
 }
 

@@ -78,7 +78,7 @@ static bool sends_messages(const struct stream *s, struct failure *f) {
 
 bool stream_connect(struct stream *s, struct failure *f) {
     stream_end(s);
-    s->connection = session_open(s->config->database, true, f);
+    s->connection = session_open(s->config, true, f);
     return s->connection && sends_messages(s, f) && identify(s, f) && ask_to_be_ended(s, f);
 }
 

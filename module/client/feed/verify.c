@@ -101,7 +101,8 @@ static double estimate(struct verify *v, struct failure *f) {
 }
 
 static bool take_sample(struct verify *v, struct failure *f) {
-    v->connection = session_open(v->config->database, false, f);
+    v->connection = session_open(v->config, false, f);
+    if (!v->connection) f->code = EXIT_SOURCE; /* EXIT_REFUSED: rows are denied */
     double rows = v->connection ? estimate(v, f) : -1;
     if (rows < 0) return false;
     char *sql = sample_of(v->config, rows);

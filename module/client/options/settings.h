@@ -48,6 +48,7 @@ struct settings {
     bool null, header;
     const char *csv; /* the column's number, from 1; NULL: lines */
     const char *pg, *query, *table, *column;
+    const char *pg_pass_file; /* a feed's; NULL: libpq looks for the password */
     const char *item;
     bool binary, empty, fewer, standby, dry_run;
     const char *kind;

@@ -9,8 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Of a password in a file: more is a file of another sort. */
-#define PASS_MAX 4096
+#include "base/password.h"
 
 static struct login login;
 
@@ -127,17 +126,8 @@ bool server_take_uri(const char *uri, struct login *out) {
 }
 
 static bool read_pass_file(const char *path, struct failure *f) {
-    FILE *file = fopen(path, "re");
-    if (!file) return fail(f, EXIT_USAGE, "can't read the password from %s: %m", path);
-    char *line = fail_alloc(PASS_MAX + 2);
-    size_t length = fread(line, 1, PASS_MAX + 1, file), end = strcspn(line, "\r\n");
-    fclose(file);
-    if (length == 0) return fail(f, EXIT_USAGE, "there is no password in %s", path);
-    if (end > PASS_MAX || (end < length && !line[end]))
-        return fail(f, EXIT_USAGE, "what %s has is no password", path);
-    line[end] = '\0';
-    login.pass = line;
-    return true;
+    login.pass = password_read(path, f);
+    return login.pass != NULL;
 }
 
 static bool ask_terminal(struct failure *f) {

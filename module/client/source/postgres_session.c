@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/password.h"
 #include "postgres.h"
 #include "print/progress.h"
 #include "print/text.h"
@@ -69,12 +70,18 @@ bool postgres_fail(struct postgres *p, PGresult *said, struct failure *f) {
 
 /* What the operator gives overrides what stands before it. A server that is gone without a
  * word is noticed in a minute. */
-static PGconn *connect_once(const char *conninfo) {
-    const char *const names[] = {"client_encoding",  "connect_timeout",
-                                 "keepalives_idle",  "keepalives_interval",
-                                 "keepalives_count", "fallback_application_name",
-                                 "dbname",           NULL};
-    const char *const values[] = {"UTF8", "10", "30", "10", "3", "bulwark", conninfo, NULL};
+static PGconn *connect_once(const struct settings *s, const char *password) {
+    const char *const names[] = {"client_encoding",
+                                 "connect_timeout",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 "fallback_application_name",
+                                 "password",
+                                 "dbname",
+                                 NULL};
+    const char *const values[] = {"UTF8",    "10",     "30",  "10", "3",
+                                  "bulwark", password, s->pg, NULL};
     return PQconnectdbParams(names, values, 1);
 }
 
@@ -169,7 +176,11 @@ void postgres_hang_up(struct postgres *p) {
 bool postgres_connect(struct postgres *p, struct failure *f) {
     postgres_hang_up(p);
     if (!is_understood(p->settings->pg, f)) return false;
-    p->connection = connect_once(p->settings->pg);
+    const char *path = p->settings->pg_pass_file;
+    char *password = path ? password_read(path, f) : NULL;
+    if (path && !password) return false;
+    p->connection = connect_once(p->settings, password);
+    free(password);
     if (PQstatus(p->connection) != CONNECTION_OK) return fail_connection(p, f);
     PQsetNoticeProcessor(p->connection, show_notice, NULL);
     p->lost = false;

@@ -156,9 +156,8 @@ TEST(a_name_that_makes_no_slot_wants_one) {
 /* ---- secrets ---- */
 
 #define NO_PASSWORD                                                                        \
-    "1: database has a password in it. A password of PostgreSQL goes into ~/.pgpass, or "  \
-    "a "                                                                                   \
-    "file of that form that passfile=FILE in database, or PGPASSFILE, names"
+    "1: database has a password in it. PostgreSQL's password goes into a file that "       \
+    "database-password-file names, or into ~/.pgpass"
 
 FILE_REFUSED(a_password_in_a_conninfo_is_refused,
              "database = host=db password='geheim' user=f\ntable = t\nitem = {id}\nfilter "
