@@ -6,6 +6,7 @@
 
 #include "announce_sql.h"
 #include "check.h"
+#include "print/numbers.h"
 
 /* Of the function, and of the tables that rows are written to by name: the table itself,
  * and its partitions. Two triggers each, which fire in ordinary sessions. */
@@ -22,7 +23,9 @@ static const char facts[] =
     "   JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid"
     "   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace"
     "   WHERE t.tgrelid = c.oid AND t.tgenabled IN ('O', 'A') AND n.nspname = 'bulwark'"
-    "   AND p.proname = current_setting('bulwark.slot'))) AS without";
+    "   AND p.proname = current_setting('bulwark.slot'))) AS without,"
+    " EXISTS (SELECT FROM pg_catalog.pg_replication_slots"
+    "  WHERE slot_name = current_setting('bulwark.slot')) AS slot";
 
 /* Whether it is what this configuration makes: the function knows item and lease. */
 static bool is_made_so(const struct feed_config *c, const char *body) {
@@ -37,7 +40,9 @@ static bool is_made_so(const struct feed_config *c, const char *body) {
     return found;
 }
 
-static void check_trigger(struct check *k, const char *body, const char *without) {
+static void check_trigger(struct check *k, const char *body, const char *without,
+                          bool slot) {
+    char lease[NUMBERS_TEXT];
     if (!*body)
         check_say(k, CHECK_ERROR,
                   "there is no trigger of announce: run what bulwark feed sql prints");
@@ -50,6 +55,11 @@ static void check_trigger(struct check *k, const char *body, const char *without
         check_say(k, CHECK_ERROR,
                   "the trigger of announce was made for another item or lease: run what "
                   "bulwark feed sql prints");
+    else if (!slot)
+        check_say(k, CHECK_WARNING,
+                  "the trigger of announce is there, and no slot: each INSERT and UPDATE "
+                  "waits for a lease, %s, until the feed runs",
+                  numbers_show_time(lease, k->config->lease));
     else
         check_say(k, CHECK_OK, "the trigger of announce is in place");
 }
@@ -59,11 +69,11 @@ void check_announce(struct check *k) {
     if (!r) return;
     const char *body = check_text(r, "body");
     if (k->config->announce)
-        check_trigger(k, body, check_text(r, "without"));
+        check_trigger(k, body, check_text(r, "without"), check_true(r, "slot"));
     else if (*body)
         check_say(
             k, CHECK_WARNING,
-            "the trigger of announce is there, and guarantee is lag: writers wait for "
-            "nothing. Run what bulwark feed sql prints");
+            "the trigger of announce is there, and guarantee is lag: writers wait, and "
+            "gain nothing. Run what bulwark feed sql prints");
     PQclear(r);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "announce_sql.h"
 #include "database.h"
 #include "server/nodes.h"
 #include "print/numbers.h"
@@ -15,6 +16,30 @@
 #include "record.h"
 #include "sql.h"
 #include "sql_text.h"
+
+/* ---- the triggers of announce ---- */
+
+static const char triggers[] =
+    "SELECT count(*) FROM pg_catalog.pg_trigger t"
+    " JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace"
+    " WHERE t.tgenabled <> 'D' AND n.nspname = 'bulwark' AND p.proname = '%s'";
+
+/* They let each statement wait for a lease when there is no slot. */
+static bool no_trigger_waits(const struct database *d, struct failure *f) {
+    char *sql = fail_text(triggers, d->config->slot);
+    PGresult *r = session_ask(d->connection, sql, NULL, f);
+    bool none = r && *PQgetvalue(r, 0, 0) == '0';
+    free(sql);
+    if (r && !none) {
+        announce_write_removal(d->config, stdout);
+        fail(f, EXIT_REFUSED,
+             "the triggers of announce are there, and without the slot each statement "
+             "would wait for a lease: a superuser runs this SQL first");
+    }
+    PQclear(r);
+    return none;
+}
 
 /* ---- the slot ---- */
 
@@ -131,7 +156,8 @@ static void say_rest(const struct feed_config *c) {
 
 bool feed_drop(const struct feed_config *c, struct failure *f) {
     struct database d = {.config = c};
-    bool good = database_open(&d, f) && database_hold(&d, true, f) && drop_slot(&d, f);
+    bool good = database_open(&d, f) && database_hold(&d, true, f) &&
+                no_trigger_waits(&d, f) && drop_slot(&d, f);
     database_close(&d);
     if (!good) return false;
     struct nodes *nodes = nodes_open(&c->settings, f);

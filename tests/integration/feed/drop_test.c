@@ -130,6 +130,26 @@ TEST(while_a_feed_runs_nothing_is_dropped) {
     CHECK_INT(count_slots(d), 0);
 }
 
+TEST(while_statements_are_announced_nothing_is_dropped) {
+    struct database *d = database_shared_of(17);
+    redisContext *c = client(server_shared());
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY)");
+    const char *config = config_of(d, server_shared()->port, "guarantee = announce\n");
+    config_run_sql(d, config);
+    make_slot(d);
+    call(c, "SET", "k:feed", STATE("bulwark_k"));
+
+    struct outcome got = program_run("feed", "drop", config);
+    CHECK_INT(got.code, 1);
+    CHECK(strstr(got.err, "the triggers of announce are there"));
+    CHECK_INT(count_slots(d), 1);
+    expect(c, "1", "EXISTS", "k:feed");
+
+    database_run(d, "%s", got.out);
+    CHECK_INT(program_run("feed", "drop", config).code, 0);
+    CHECK_INT(count_slots(d), 0);
+}
+
 TEST(without_the_database_the_state_stays) {
     redisContext *c = client(server_shared());
     call(c, "SET", "k:feed", STATE("bulwark_k"));
