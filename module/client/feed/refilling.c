@@ -94,7 +94,7 @@ static void start(struct refilling *r) {
     for (uint32_t i = 0; i < r->sink->nparts; i++)
         r->wishes[i] = wish_for(r, &r->sink->part[i]);
     memset(r->begun, 0, r->sink->nparts * sizeof(*r->begun));
-    r->went = false;
+    r->went = r->wrote_down = false;
     r->handed_over = 0;
     r->started_at = interrupt_clock();
     if (refill_start(&r->loader, r->config, r->wishes, &f)) return;
@@ -133,6 +133,7 @@ static void take_end(struct refilling *r) {
     if (r->all) r->took = interrupt_clock() - r->started_at;
     if (r->went) notify_change(NOTIFY_LOADER, "the loader has read all rows");
     r->ended += r->went;
+    r->wrote_down = true;
     r->fresh = r->all = false;
     r->pause = AGAIN_MS_FIRST;
 }
@@ -179,11 +180,17 @@ static void stop_if_useless(struct refilling *r) {
     if (!any) refill_stop(&r->loader);
 }
 
+/* An item of the table stands in what loaders have written down: how far they were. */
+static void clear_up(struct refilling *r) {
+    if (r->wrote_down && !is_unsettled(r)) r->wrote_down = !sink_forget_fill(r->sink);
+}
+
 void refilling_turn(struct refilling *r, bool rows_come) {
     struct refill_news news;
     for (refill_receive(&r->loader, &news); news.word != REFILL_NOTHING;
          refill_receive(&r->loader, &news))
         take_news(r, &news);
     stop_if_useless(r);
+    clear_up(r);
     if (rows_come) start_if_wanted(r);
 }

@@ -28,6 +28,7 @@ struct refilling {
     bool went;                /* the loader was told to */
     uint32_t handed_over;     /* parts, by this loader */
     bool took_up;             /* not all parts were begun by it */
+    bool wrote_down;          /* there is a record that no loader needs after COMMIT */
     int64_t at, pause;        /* clock: the next loader */
     int64_t started_at, took; /* ms; the last fill of all parts */
     uint64_t ended, failed;   /* loaders */

@@ -178,6 +178,9 @@ void sink_fill_begins(struct sink *s, const bool *begun, uint64_t beat);
 void sink_fill_ends(struct sink *s, uint32_t part, const char *token, uint64_t count,
                     uint64_t beat);
 
+/* Deletes what loaders have written down, if the server is there. */
+bool sink_forget_fill(struct sink *s);
+
 /* ---- the work ---- */
 
 size_t sink_polled(struct sink *s, struct pollfd *out, size_t room);

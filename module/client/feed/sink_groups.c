@@ -2,6 +2,7 @@
 /* sink_groups.c - see sink_part.h. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/interrupt.h"
@@ -109,6 +110,17 @@ static void send_revoke(struct sink_part *p, struct line *l) {
     struct group *g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_ANY, "BF.READY", p->key, "PXAT", "1");
     line_send(l, g);
+}
+
+bool sink_forget_fill(struct sink *s) {
+    struct sink_part *p = &s->part[0];
+    if (!p->line || !p->line->c) return false;
+    char *key = fail_text("%s:fill", p->state_key);
+    struct group *g = group_new(GROUP_OTHER, NULL);
+    GROUP_ADD(g, REPLY_ANY, "DEL", key);
+    line_send(p->line, g);
+    free(key);
+    return true;
 }
 
 /* What was there before the state that we have just set, or nothing at all. */

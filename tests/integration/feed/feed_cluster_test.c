@@ -10,7 +10,8 @@
 #define PARTS 6
 
 static struct scene *start_over(struct cluster *all, struct mode mode) {
-    return scene_start(.mode = mode, .server = all->node[0], .spread = spread_of(all, PARTS),
+    return scene_start(.mode = mode, .server = all->node[0],
+                       .spread = spread_of(all, PARTS),
                        .others = {all->node[1], all->node[2], all->node[3], all->node[4],
                                   all->node[5]},
                        .address = text_of("server = 127.0.0.1:%d\ncluster = yes\n"

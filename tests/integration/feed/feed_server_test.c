@@ -126,8 +126,7 @@ SCENE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
 /* ---- names ---- */
 
 /* What is added meanwhile is refused. */
-SCENE(
-    no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
+SCENE(no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     for (int i = 0; i < 5; i++) {

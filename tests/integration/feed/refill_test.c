@@ -140,6 +140,16 @@ TEST(rows_that_were_there_are_spread_over_the_parts_on_a_cluster) {
     spread_check(spread, 1, 3000);
 }
 
+/* A row's item stands in it. */
+TEST(what_a_fill_has_written_down_goes_when_it_is_done) {
+    struct feed *f = feed_start(.database = table_with(SLOW_ROWS),
+                                .server = server_shared(), .lines = SLOW);
+    redisContext *c = client(server_shared());
+    WAIT_UNTIL(call(c, "EXISTS", "k:feed:fill")->integer == 1);
+    feed_wait(f);
+    WAIT_UNTIL(call(c, "EXISTS", "k:feed:fill")->integer == 0);
+}
+
 TEST(rows_that_come_go_and_change_while_the_filter_is_filled_are_found) {
     struct database *d = table_with(SLOW_ROWS);
     struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);

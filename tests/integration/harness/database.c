@@ -525,7 +525,8 @@ static void write_certificates(struct database *d, const char *from) {
 static struct template {
     int version;
     char encoding[16], *data;
-} templates[2 * VERSIONS];
+}
+templates[2 * VERSIONS];
 
 static void init(const struct database *d, const char *data, const char *encoding) {
     const char *const argv[] = {program_of(d, "initdb"),
