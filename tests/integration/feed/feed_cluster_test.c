@@ -39,7 +39,7 @@ static void move_part(struct scene *s, unsigned part, size_t to) {
     cluster_move_end(s->spread->all, key, to);
 }
 
-SCENE(no_row_is_denied_longer_than_promised_when_parts_move) {
+SCENE_SELDOM_ANNOUNCED(no_row_is_denied_longer_than_promised_when_parts_move) {
     struct cluster *all = cluster_start(.masters = 3);
     struct scene *s = start_over(all, mode);
     move_part(s, 0, 2);
@@ -48,7 +48,7 @@ SCENE(no_row_is_denied_longer_than_promised_when_parts_move) {
     scene_end(s);
 }
 
-SCENE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
+SCENE_SELDOM_ANNOUNCED(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
     struct cluster *all = cluster_start(.masters = 3);
     struct scene *s = start_over(all, mode);
     const char *first = generation_of_part(s, 0), *last = generation_of_part(s, PARTS - 1);
@@ -61,7 +61,8 @@ SCENE(only_the_parts_of_a_node_that_lost_all_are_filled_anew) {
 }
 
 /* Its replica takes over; then it comes back, and takes over in turn. */
-SCENE(no_row_is_denied_longer_than_promised_when_masters_of_a_cluster_are_killed) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_when_masters_of_a_cluster_are_killed) {
     struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
     struct scene *s = start_over(all, mode);
     const char *last = generation_of_part(s, PARTS - 1);

@@ -65,7 +65,8 @@ SCENE(a_filter_is_filled_anew_after_a_restart_without_a_file) {
 }
 
 /* The replica has what came before its line stopped. */
-SCENE(no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_when_a_replica_that_lags_is_promoted) {
     struct watched *w = sentinels_start();
     struct proxy *line = proxy_start(w->master->port);
     struct scene *s =
@@ -106,7 +107,8 @@ SCENE(no_row_is_denied_longer_than_promised_whatever_an_operator_does) {
     scene_end(s);
 }
 
-SCENE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     struct backup old = {call(c, "DUMP", "k"), call(c, "DUMP", "k:feed")};
@@ -126,7 +128,8 @@ SCENE(no_row_is_denied_longer_than_promised_after_an_old_dump_is_restored) {
 /* ---- names ---- */
 
 /* What is added meanwhile is refused. */
-SCENE(no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_another_name) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     for (int i = 0; i < 5; i++) {
@@ -139,7 +142,7 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_filter_was_away_under_anothe
 }
 
 /* It lacks what came while another one stood in its place. */
-SCENE(
+SCENE_SELDOM_ANNOUNCED(
     no_row_is_denied_longer_than_promised_after_an_old_filter_takes_the_place_of_a_new_one) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
@@ -154,7 +157,8 @@ SCENE(
 
 /* A filter that is vouched for takes every item. One that isn't waits for its state to be
  * stored. */
-SCENE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
     struct scene *s = scene_start(.mode = mode);
     redisContext *c = client(s->server);
     expect(c, "OK", "CONFIG", "SET", "maxmemory", "1mb");
@@ -171,7 +175,8 @@ SCENE(no_row_is_denied_longer_than_promised_while_the_server_has_no_memory) {
     CHECK(scene_replayed(s));
 }
 
-SCENE(no_row_is_denied_longer_than_promised_when_the_servers_clock_is_set) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_when_the_servers_clock_is_set) {
     static const long long seconds[] = {3600, 0, -3600, 5, -5, 0};
     struct scene *s = scene_start(.mode = mode, .server = server_start(.preload = "clock"));
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {

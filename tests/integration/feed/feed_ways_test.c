@@ -252,7 +252,8 @@ static bool is_replica(const struct server *s) {
 }
 
 /* It takes itself for the master until the sentinels see to it. */
-SCENE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, mode);
     server_kill(w->master);
@@ -267,7 +268,8 @@ SCENE(no_row_is_denied_longer_than_promised_when_an_old_master_comes_back) {
     CHECK(scene_replayed(s));
 }
 
-SCENE(no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
+SCENE_SELDOM_ANNOUNCED(
+    no_row_is_denied_longer_than_promised_when_a_master_hangs_and_goes_on) {
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, mode);
     server_pause(w->master);

@@ -64,8 +64,7 @@ void scene_wait_for_refill(struct scene *s) {
 }
 
 void scene_wait_for_rows(struct scene *s) {
-    bool late = s->mode.announce && !getenv("LONG");
-    judge_wait_for_rows(s->judge, late ? SOME_LATE : SOME);
+    judge_wait_for_rows(s->judge, s->mode.announce ? SOME_LATE : SOME);
 }
 
 void scene_wait_for_unknown(struct scene *s) {

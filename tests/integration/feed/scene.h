@@ -32,8 +32,10 @@ struct mode {
 #define ANNOUNCED ((struct mode){.version = 17, .announce = true})
 
 /* Tests of one fact, in each mode: `lag` with 17 only with LONG=1, and with BRIEF=1 in the
- * first alone. SCENE_OF_LAG: in both modes of `lag`. A file of scenes that wait for long
- * defines LONG_SCENES before it includes this: they want LONG=1, all of them. */
+ * first alone. SCENE_OF_LAG: in both modes of `lag`. SCENE_SELDOM_ANNOUNCED: announced only
+ * with LONG=1, since each row waits for a lease while the feed does what it does with `lag`.
+ * A file of scenes that wait for long defines LONG_SCENES before it includes this: they want
+ * LONG=1, all of them. */
 #ifdef LONG_SCENES
 #define SCENE_IS_WANTED(wanted) (getenv("LONG") && (wanted))
 #else
@@ -50,6 +52,13 @@ struct mode {
     SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
     SCENE_TEST(fact##_with_17, fact##_scene, WITH_17, getenv("LONG"))                      \
     SCENE_TEST(fact##_announced, fact##_scene, ANNOUNCED, !getenv("BRIEF"))                \
+    static void fact##_scene(struct mode mode)
+
+#define SCENE_SELDOM_ANNOUNCED(fact)                                                       \
+    static void fact##_scene(struct mode mode);                                            \
+    SCENE_TEST(fact, fact##_scene, WITH_OWN, true)                                         \
+    SCENE_TEST(fact##_with_17, fact##_scene, WITH_17, getenv("LONG"))                      \
+    SCENE_TEST(fact##_announced, fact##_scene, ANNOUNCED, getenv("LONG"))                  \
     static void fact##_scene(struct mode mode)
 
 #define SCENE_OF_LAG(fact)                                                                 \

@@ -419,7 +419,9 @@ void database_kill(struct database *d) {
 }
 
 void database_stop(struct database *d) {
-    end_with(d, SIGINT);
+    if (is_down(d)) return;
+    kill(d->pid, SIGINT);
+    WAIT_UNTIL(is_down(d));
 }
 
 /* Its processes lead groups of their own. */
@@ -522,11 +524,11 @@ static void write_certificates(struct database *d, const char *from) {
 
 /* What initdb makes, once for all databases of a version and an encoding: a copy is there ten
  * times as soon. They have the same system identifier. */
-static struct template {
+struct template {
     int version;
     char encoding[16], *data;
-}
-templates[2 * VERSIONS];
+};
+static struct template templates[2 * VERSIONS];
 
 static void init(const struct database *d, const char *data, const char *encoding) {
     const char *const argv[] = {program_of(d, "initdb"),
