@@ -64,7 +64,7 @@ core_includes() { grep -rn 'redismodule\|#include "redis/' module/core; }
 # In tests/README.md a test is what has two underscores and more.
 tests_that_are_none() {
     grep -oE '`[a-z0-9]+(_[a-z0-9]+){2,}`' tests/README.md | tr -d '`' | while read -r name; do
-        grep -rqE "^(TEST|TRANSCRIPT|SCENE|SCENE_OF_LAG|SCENE_ONCE)\($name\)" tests --include='*.c' ||
+        grep -rqE "^(TEST|TEST_OF_OTHERS|TRANSCRIPT|SCENE|SCENE_[A-Z_]+)\($name\)" tests --include='*.c' ||
             [ "$name" = part_of_a_name ] || echo "tests/README.md names $name, which is no test"
     done
 }

@@ -9,7 +9,7 @@
 #include "notify.h"
 
 /* What is over by then isn't worth a line: a part is looked at, and replays, on the way
- * from any trouble to following. Why a part is filled anew is, however soon that is done. */
+ * from any trouble to following. Why a part is filled anew is, however soon that's done. */
 #define LASTING_MS 300
 
 /* The worst first: what has the most to be done about it. */

@@ -33,9 +33,9 @@ struct mode {
 
 /* Tests of one fact, in each mode: `lag` with 17 only with LONG=1, and with BRIEF=1 in the
  * first alone. SCENE_OF_LAG: in both modes of `lag`. SCENE_SELDOM_ANNOUNCED: announced only
- * with LONG=1, since each row waits for a lease while the feed does what it does with `lag`.
- * A file of scenes that wait for long defines LONG_SCENES before it includes this: they want
- * LONG=1, all of them. */
+ * with LONG=1, since each row waits for a lease while the feed does as it does with `lag`.
+ * A file of scenes that wait for long defines LONG_SCENES before it includes this: they
+ * want LONG=1, all of them. */
 #ifdef LONG_SCENES
 #define SCENE_IS_WANTED(wanted) (getenv("LONG") && (wanted))
 #else

@@ -522,8 +522,8 @@ static void write_certificates(struct database *d, const char *from) {
     file_write(file_of(d, "data/pg_hba.conf"), HBA, strlen(HBA));
 }
 
-/* What initdb makes, once for all databases of a version and an encoding: a copy is there ten
- * times as soon. They have the same system identifier. */
+/* What initdb makes, once for all databases of a version and an encoding: a copy is there
+ * ten times as soon. They have the same system identifier. */
 struct template {
     int version;
     char encoding[16], *data;
