@@ -158,6 +158,7 @@ static void take_news(struct refilling *r, const struct refill_news *news) {
         r->handed_over++;
         if (is_part)
             sink_fill_ends(r->sink, news->part, news->token, news->count, r->heart->sent);
+        heart_hurry(r->heart);
         break;
     case REFILL_LOADED:
         take_end(r);

@@ -42,7 +42,8 @@ static void write_row_and_wait_for_beat(struct database *d, long item) {
     const char *now = database_run(d, "SELECT clock_timestamp()");
     WAIT_UNTIL(*database_run(d,
                              "SELECT 1 FROM pg_stat_activity"
-                             " WHERE query LIKE 'SELECT pg_logical_emit_message%%'"
+                             " WHERE query LIKE '%%pg_logical_emit_message%%beat%%'"
+                             " AND pid <> pg_backend_pid()"
                              " AND state = 'idle' AND query_start > '%s'",
                              now));
 }
