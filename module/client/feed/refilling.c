@@ -15,7 +15,7 @@
 #define AGAIN_MS_LAST  300000
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     const struct heart *h) {
+                     struct heart *h) {
     *r = (struct refilling){
         .config = c, .sink = s, .heart = h, .fresh = true, .pause = AGAIN_MS_FIRST};
     r->wishes = fail_alloc(s->nparts * sizeof(*r->wishes));

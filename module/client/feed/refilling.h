@@ -18,7 +18,7 @@
 struct refilling {
     const struct feed_config *config;
     struct sink *sink;
-    const struct heart *heart;
+    struct heart *heart;
 
     struct refill loader;
     enum refill_wish *wishes; /* of the loader that is at work, or was */
@@ -35,7 +35,7 @@ struct refilling {
 };
 
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
-                     const struct heart *h);
+                     struct heart *h);
 void refilling_end(struct refilling *r);
 
 /* Hears the loader; starts one if need be, while rows come by the stream. */

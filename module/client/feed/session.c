@@ -34,8 +34,7 @@ static bool wait_for(const PGconn *connection, bool to_write, int64_t until) {
     return false;
 }
 
-static bool complete(PGconn *connection) {
-    int64_t until = interrupt_clock() + SESSION_MS;
+static bool complete(PGconn *connection, int64_t until) {
     PostgresPollingStatusType step = PGRES_POLLING_WRITING;
     while (step != PGRES_POLLING_OK && step != PGRES_POLLING_FAILED) {
         if (!wait_for(connection, step == PGRES_POLLING_WRITING, until)) return false;
@@ -43,6 +42,43 @@ static bool complete(PGconn *connection) {
     }
     return step == PGRES_POLLING_OK;
 }
+
+/* ---- hosts ---- */
+
+/* As libpq has them: each a list, with commas, or NULL. */
+static const char *const places[] = {"host", "hostaddr", "port"};
+
+#define PLACES (sizeof(places) / sizeof(*places))
+
+static const char *option(const PQconninfoOption *all, const char *name) {
+    for (const PQconninfoOption *o = all; o && o->keyword; o++)
+        if (strcmp(o->keyword, name) == 0) return o->val && *o->val ? o->val : NULL;
+    return NULL;
+}
+
+static size_t count(const char *list) {
+    size_t n = list != NULL;
+    for (; list && *list; list++)
+        n += *list == ',';
+    return n;
+}
+
+/* One of a list, which is freed; what is there once is for all. */
+static char *one_of(const char *list, size_t i) {
+    if (!list) return NULL;
+    for (; i > 0 && strchr(list, ','); i--)
+        list = strchr(list, ',') + 1;
+    return fail_strndup(list, strcspn(list, ","));
+}
+
+/* ---- connecting ---- */
+
+struct target {
+    const char *conninfo,
+        *password; /* NULL: none is needed, or conninfo tells where it is */
+    bool replication;
+    char *at[PLACES]; /* one host */
+};
 
 static bool set_texts(PGconn *connection, struct failure *f) {
     static const char settings[] =
@@ -54,7 +90,7 @@ static bool set_texts(PGconn *connection, struct failure *f) {
 
 /* What the operator gives overrides what stands before it; not what stands behind. A
  * server that is gone without a word is noticed in some seconds. */
-static PGconn *begin(const char *conninfo, const char *password, bool replication) {
+static PGconn *begin(const struct target *to) {
     const char *const names[] = {"client_encoding",
                                  "keepalives_idle",
                                  "keepalives_interval",
@@ -63,17 +99,23 @@ static PGconn *begin(const char *conninfo, const char *password, bool replicatio
                                  "password",
                                  "dbname",
                                  "target_session_attrs",
-                                 replication ? "replication" : NULL,
+                                 places[0],
+                                 places[1],
+                                 places[2],
+                                 to->replication ? "replication" : NULL,
                                  NULL};
     const char *const values[] = {"UTF8",
                                   "5",
                                   "2",
                                   "3",
                                   "bulwark feed",
-                                  password,
-                                  conninfo,
+                                  to->password,
+                                  to->conninfo,
                                   "read-write",
-                                  replication ? "database" : NULL,
+                                  to->at[0],
+                                  to->at[1],
+                                  to->at[2],
+                                  to->replication ? "database" : NULL,
                                   NULL};
     return PQconnectStartParams(names, values, 1);
 }
@@ -91,19 +133,47 @@ static void fail_open(const PGconn *connection, struct failure *f) {
     if (PQconnectionUsedPassword(connection)) f->code = EXIT_REFUSED;
 }
 
-PGconn *session_open(const struct feed_config *c, bool replication, struct failure *f) {
-    const char *path = c->settings.pg_pass_file;
-    char *password = path ? password_read(path, f) : NULL;
-    if (path && !password) return NULL;
-    PGconn *connection = begin(c->database, password, replication);
-    free(password);
+static PGconn *open_one(const struct target *to, int64_t ms, struct failure *f) {
+    int64_t until = interrupt_clock() + ms;
+    PGconn *connection = begin(to);
     bool open =
-        connection && PQstatus(connection) != CONNECTION_BAD && complete(connection);
+        connection && PQstatus(connection) != CONNECTION_BAD && complete(connection, until);
     if (open && set_texts(connection, f)) return connection;
     if (!open) fail_open(connection, f);
     PQfinish(connection);
     return NULL;
 }
+
+/* libpq goes on to the next host only when one has said no; so each is given its time. */
+static PGconn *open_any(struct target *to, struct failure *f) {
+    PQconninfoOption *all = PQconninfoParse(to->conninfo, NULL);
+    size_t hosts = count(option(all, "host")), addresses = count(option(all, "hostaddr"));
+    PGconn *connection = NULL;
+    if (addresses > hosts) hosts = addresses;
+    if (hosts == 0) hosts = 1;
+    for (size_t i = 0; i < hosts && !connection && !interrupt_came(); i++) {
+        for (size_t j = 0; j < PLACES; j++)
+            to->at[j] = one_of(option(all, places[j]), i);
+        connection = open_one(to, SESSION_MS / (int64_t)hosts, f);
+        for (size_t j = 0; j < PLACES; j++)
+            free(to->at[j]);
+    }
+    PQconninfoFree(all);
+    return connection;
+}
+
+PGconn *session_open(const struct feed_config *c, bool replication, struct failure *f) {
+    const char *path = c->settings.pg_pass_file;
+    char *password = path ? password_read(path, f) : NULL;
+    if (path && !password) return NULL;
+    struct target to = {
+        .conninfo = c->database, .password = password, .replication = replication};
+    PGconn *connection = open_any(&to, f);
+    free(password);
+    return connection;
+}
+
+/* ---- asking ---- */
 
 /* False: the answer doesn't come. True, and NULL: there is none any more. */
 static bool receive(PGconn *connection, int64_t until, PGresult **out) {
@@ -116,6 +186,7 @@ static bool receive(PGconn *connection, int64_t until, PGresult **out) {
     return true;
 }
 
+/* Behind the answers of one statement. */
 static bool pass_over(PGconn *connection, int64_t until) {
     for (PGresult *next; receive(connection, until, &next); PQclear(next))
         if (!next) return true;

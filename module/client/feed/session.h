@@ -10,7 +10,8 @@
 
 #include "config.h"
 
-/* How long connecting, or an answer that is waited for, may take. */
+/* How long connecting, to all hosts together, or an answer that is waited for, may take;
+ * without what the resolver takes, which libpq waits for. */
 #define SESSION_MS 5000
 
 /* `replication`: as a walsender, for the stream. The password's file is read anew. NULL

@@ -24,6 +24,12 @@
 /* A table of fewer is read as a whole, and sorted by chance. */
 #define ROWS_SORTED 100000
 
+/* Each of them may read the whole table: where no index has the item's columns, say. */
+#define READ_MS 600000
+
+/* Of a table that was never analysed: its bytes for each row. */
+#define ROW_BYTES "64"
+
 /* What is shown of them. */
 #define DENIED_SHOWN 10
 
@@ -32,7 +38,7 @@ struct verify {
     PGconn *connection;
     struct nodes *nodes;
     struct parts parts;
-    PGresult *rows; /* an item each */
+    PGresult *rows; /* an item each, then the columns that it is made of */
     bool *denied;   /* by row */
     size_t unknown; /* rows that the filter says nothing of */
 };
@@ -61,6 +67,14 @@ static void write_item(const struct form *form, FILE *out) {
     free(text);
 }
 
+static void write_columns(const struct form *form, FILE *out) {
+    for (size_t i = 0; i < form->n; i++) {
+        char *name = sql_name(form->column[i]);
+        fprintf(out, ", %s", name);
+        free(name);
+    }
+}
+
 static void write_where(const struct form *form, FILE *out) {
     for (size_t i = 0; i < form->n; i++) {
         char *name = sql_name(form->column[i]);
@@ -76,6 +90,7 @@ static char *sample_of(const struct feed_config *c, double rows) {
     FILE *out = open_memstream(&sql, &length);
     fputs("SELECT ", out);
     write_item(&c->item, out);
+    write_columns(&c->item, out);
     fprintf(out, " FROM %s", table);
     if (rows > ROWS_SORTED) fprintf(out, " TABLESAMPLE SYSTEM (%.9f)", 300.0 * ROWS / rows);
     write_where(&c->item, out);
@@ -88,7 +103,9 @@ static char *sample_of(const struct feed_config *c, double rows) {
 static double estimate(struct verify *v, struct failure *f) {
     char *table = sql_table(v->config), *name = sql_literal(table), sql[512];
     snprintf(sql, sizeof(sql),
-             "SELECT coalesce(sum(greatest(reltuples, 0)), 0) FROM pg_catalog.pg_class"
+             "SELECT coalesce(sum(CASE WHEN reltuples < 0"
+             " THEN pg_catalog.pg_relation_size(oid) / " ROW_BYTES
+             " ELSE reltuples END), 0) FROM pg_catalog.pg_class"
              " WHERE oid = %s::regclass OR oid IN"
              " (SELECT relid FROM pg_catalog.pg_partition_tree(%s::regclass))",
              name, name);
@@ -106,7 +123,7 @@ static bool take_sample(struct verify *v, struct failure *f) {
     double rows = v->connection ? estimate(v, f) : -1;
     if (rows < 0) return false;
     char *sql = sample_of(v->config, rows);
-    v->rows = session_ask(v->connection, sql, NULL, f);
+    v->rows = session_ask_within(v->connection, sql, READ_MS, NULL, f);
     free(sql);
     if (v->rows) v->denied = fail_alloc((size_t)PQntuples(v->rows) + 1);
     return v->rows != NULL;
@@ -142,6 +159,18 @@ static bool ask_all(struct verify *v, bool again, size_t *denied, struct failure
     return true;
 }
 
+/* By columns, which an index may have. */
+static void write_row(const struct verify *v, int row, FILE *out) {
+    const struct form *form = &v->config->item;
+    for (size_t i = 0; i < form->n; i++) {
+        char *name = sql_name(form->column[i]),
+             *value = sql_literal(PQgetvalue(v->rows, row, (int)i + 1));
+        fprintf(out, "%s = %s AND ", name, value);
+        free(name);
+        free(value);
+    }
+}
+
 /* A row that is gone is denied rightly. */
 static bool forget_gone(struct verify *v, int row, struct failure *f) {
     char *sql = NULL, *table = sql_table(v->config),
@@ -149,10 +178,11 @@ static bool forget_gone(struct verify *v, int row, struct failure *f) {
     size_t length;
     FILE *out = open_memstream(&sql, &length);
     fprintf(out, "SELECT EXISTS (SELECT FROM %s WHERE ", table);
+    write_row(v, row, out);
     write_item(&v->config->item, out);
     fprintf(out, " = %s)", item);
     fclose(out);
-    PGresult *r = session_ask(v->connection, sql, NULL, f);
+    PGresult *r = session_ask_within(v->connection, sql, READ_MS, NULL, f);
     if (r) v->denied[row] = *PQgetvalue(r, 0, 0) == 't';
     free(sql);
     free(table);

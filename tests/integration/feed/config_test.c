@@ -293,7 +293,7 @@ static const char *publication_of(const char *filter) {
     return text_of("%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* A slot has no such letters. With one slot for both, the second feed would wait for ever. */
+/* A slot has no such letters. With one for both, the second feed would wait. */
 TEST(filters_whose_names_differ_in_other_letters_have_other_slots) {
     static const char *const names[] = {"shop_u", "shop-u", "Shop_u", "shop:{u}"};
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)

@@ -356,3 +356,15 @@ SCENE_ONCE(no_row_is_denied_longer_than_promised_over_a_unix_socket) {
     server_start_again(s->server);
     scene_end(s);
 }
+
+/* libpq would wait for it as long as it is let. */
+TEST(a_host_of_the_database_that_hangs_is_passed_over) {
+    struct database *d = feed_table(feed_database(0));
+    struct proxy *hanging = proxy_start(d->port);
+    proxy_stop(hanging);
+    snprintf(d->conninfo, sizeof d->conninfo,
+             "host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres",
+             proxy_port(hanging), d->port);
+    struct feed *f = feed_start(.database = d, .server = server_shared());
+    feed_wait(f);
+}

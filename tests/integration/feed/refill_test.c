@@ -279,6 +279,10 @@ static bool is(struct feed *f, const char *item, const char *word) {
     return strcmp(check(f, item), word) == 0;
 }
 
+static const char *state_of(struct feed *f) {
+    return call_text(link_of(f), "GET", "k:feed");
+}
+
 /* Also more than half of them, which whoever fills by hand is asked about. */
 TEST(rows_that_were_deleted_become_absent_again) {
     struct database *d = table_with(1000);
@@ -289,6 +293,24 @@ TEST(rows_that_were_deleted_become_absent_again) {
     WAIT_UNTIL(is(f, "700", "absent"));
     CHECK(feed_said(f, "many rows were deleted"));
     check_rows(f);
+}
+
+/* The publication may have other tables. */
+TEST(a_truncate_counts_all_rows_of_the_table_and_no_others) {
+    struct database *d = table_with(1000);
+    struct feed *f = feed_start(.database = d, .server = server_shared(),
+                                .lines = "deleted-share = 0\n");
+    feed_wait(f);
+    database_run(d,
+                 "CREATE TABLE other (id int PRIMARY KEY); INSERT INTO other VALUES (1)");
+    database_run(d, "ALTER PUBLICATION bulwark_k ADD TABLE other");
+    database_run(d, "INSERT INTO users VALUES (-1); DELETE FROM users WHERE id = -1;");
+    database_run(d, "TRUNCATE other; INSERT INTO users VALUES (1001)");
+    WAIT_UNTIL(is(f, "1001", "maybe"));
+    WAIT_UNTIL(strstr(state_of(f), " deleted=1 ") != NULL);
+    database_run(d, "TRUNCATE users; INSERT INTO users VALUES (1002)");
+    WAIT_UNTIL(is(f, "1002", "maybe"));
+    WAIT_UNTIL(strstr(state_of(f), " deleted=1002 ") != NULL);
 }
 
 /* Nothing is wrong with the filter meanwhile: it goes on being vouched for. */
