@@ -33,7 +33,7 @@ enum group_reply {
     REPLY_ADDED, /* BF.INSERT: no error, in no place of it */
     REPLY_STORED,
     REPLY_ITEMS, /* BF.CARD */
-    REPLY_READY, /* OK, or it is refused: it isn't ready, or in doubt, or it came too late */
+    REPLY_READY, /* OK, or refused: it isn't ready, is in doubt, or came too late */
     REPLY_CLOCK,
     REPLY_WAIT,   /* the number of replicas */
     REPLY_WAITAOF /* of files: here, on replicas */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* line.h - a connection to a server that groups of commands go over, many at a time, and
- * that never blocks, not even to connect, but for a resolver: a name is looked up as long as
- * the system does.
+ * that never blocks, not even to connect, but for a name: the system looks it up as long as
+ * it likes.
  *
  *     line_send(group)  -->  | group | group | group | ...   in the order of their replies
  *     line_receive()    <--  a group whose replies are all there

@@ -124,15 +124,16 @@ SCENE_OF_LAG(no_more_wal_is_held_for_a_server_that_is_away_than_may_be) {
     scene_end(s);
 }
 
-/* The same address, the same names, other rows, far fewer, and a WAL that is much shorter: a
- * slot that was told where the feed is in the first one's would give nothing for long. */
+/* The same address, the same names, far fewer rows, and a WAL that is much shorter: a slot
+ * that was told where the feed is in the first one's would give nothing for long. */
 SCENE(a_filter_is_filled_anew_from_another_database_system) {
     struct database *other =
         database_start(.version = mode.version, .tcp = true, .other_system = true,
                        .config = "wal_level = logical\n");
     database_run(other, "CREATE TABLE users (id bigint PRIMARY KEY);"
                         "INSERT INTO users SELECT generate_series(1, 10)");
-    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    struct scene *s =
+        scene_start(.mode = mode, .database = feed_database(mode.version), .proxies = true);
     for (int i = 0; i < 3; i++)
         database_run(s->database, "SELECT pg_logical_emit_message(false, 'x', 'x'),"
                                   " pg_switch_wal()");
@@ -142,11 +143,18 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
                  "SELECT pg_create_logical_replication_slot('bulwark_k', 'pgoutput')");
     judge_rest(s->judge);
     judge_forget(s->judge);
+    proxy_stop(s->to_server);
     database_become(s->database, other);
+    WAIT_UNTIL(atol(database_run(s->database, "SELECT count(reply_time)"
+                                              " FROM pg_stat_replication")) > 0);
+    proxy_resume(s->to_server);
     scene_wait_for_refill(s);
     CHECK_INT(count_missing(client(s->server), "k", 1, 11), 0);
     judge_go_on(s->judge);
     scene_go_on(s);
+    CHECK_STR(database_run(s->database, "SELECT confirmed_flush_lsn <= pg_current_wal_lsn()"
+                                        " FROM pg_replication_slots"),
+              "t");
     database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
     scene_end(s);
 }
