@@ -128,13 +128,13 @@ static void check_kept_wal(struct check *k, const PGresult *r) {
         check_say(k, CHECK_WARNING,
                   "max_slot_wal_keep_size has no limit: while no feed runs, its slot keeps "
                   "WAL until the disk is full. Set one, above max-slot-wal (%s)",
-                  numbers_show_bytes(a, wanted));
+                  numbers_show_count(a, wanted));
     else if ((uint64_t)kept << 20 <= wanted)
         check_say(k, CHECK_WARNING,
                   "max_slot_wal_keep_size is %s: the slot is lost before max-slot-wal (%s) "
                   "is reached, and all is filled anew",
                   numbers_show_bytes(a, (uint64_t)kept << 20),
-                  numbers_show_bytes(b, wanted));
+                  numbers_show_count(b, wanted));
     else
         check_say(k, CHECK_OK, "max_slot_wal_keep_size is %s",
                   numbers_show_bytes(a, (uint64_t)kept << 20));

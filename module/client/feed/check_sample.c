@@ -42,8 +42,21 @@ static void show_item(const struct feed_config *c, const PGresult *r, int row) {
     putchar('\n');
 }
 
+/* In a configuration these stand for themselves. */
+static void check_template(struct check *k) {
+    const char *text = k->config->template, *end = text + strlen(text) - 1;
+    if (strstr(text, " #"))
+        check_say(k, CHECK_WARNING,
+                  "item has a # in it, which is a part of each item: a comment stands on a "
+                  "line of its own");
+    if (end > text && *text == *end && strchr("\"'", *text))
+        check_say(k, CHECK_WARNING,
+                  "item is in quotes, which are a part of each item: leave them out");
+}
+
 void check_sample(struct check *k) {
     if (k->errors > 0) return;
+    check_template(k);
     char *sql = question(k->config);
     PGresult *r = check_ask(k, sql);
     free(sql);

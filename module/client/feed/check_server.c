@@ -35,6 +35,8 @@ struct server {
     struct parts parts;
     uint32_t ready, missing, others; /* parts */
     double error;                    /* of the parts that are there; 0: none */
+    bool stranger;                   /* it has no BF.INFO */
+    bool is_closed; /* nobody answers, or lets us in: no more is to be learned */
 };
 
 /* ---- a node ---- */
@@ -150,12 +152,16 @@ static void check_distance(struct check *k, struct node *node, const char *name)
                   name, numbers_show_time(a, best), numbers_show_time(b, k->config->lease));
 }
 
-static void check_product(struct check *k, const struct facts *facts, const char *name) {
+/* False: it is none that a feed can work with. */
+static bool check_product(const struct server *s, const struct facts *facts,
+                          const char *name) {
+    struct check *k = s->check;
+    unsigned errors = k->errors;
     if (facts->role[0] && strcmp(facts->role, "master") != 0)
         check_say(k, CHECK_ERROR, "%s is a replica: the feed needs the master", name);
     else if (facts->bulwark[0])
         check_say(k, CHECK_OK, "the server at %s has Bulwark %s", name, facts->bulwark);
-    else if (facts->memory[0])
+    else if (facts->memory[0] || s->stranger)
         check_say(k, CHECK_ERROR,
                   "the server at %s has no Bulwark: load bulwark.so, or look whether "
                   "RedisBloom or valkey-bloom is in its place (MODULE LIST)",
@@ -164,16 +170,29 @@ static void check_product(struct check *k, const struct facts *facts, const char
         check_say(k, CHECK_WARNING,
                   "the server at %s doesn't tell about itself: the user may not INFO",
                   name);
+    return k->errors == errors;
 }
 
 /* ---- the filter ---- */
 
+static void take_error(struct server *s, const char *key, const char *error) {
+    struct failure f;
+    if (strstr(error, "not found")) {
+        s->missing++;
+    } else if (strstr(error, "unknown command")) {
+        s->stranger = true;
+    } else if (!server_admits(error, &f)) {
+        check_say(s->check, CHECK_ERROR, "%s", f.text);
+        s->is_closed = true;
+    } else {
+        check_say(s->check, CHECK_ERROR, "BF.INFO of %s is refused: %s", key, error);
+    }
+}
+
 static void take_filter(struct server *s, const char *key, const redisReply *r) {
     struct survey_filter filter = {.parts = 1};
-    if (r->type == REDIS_REPLY_ERROR && strstr(r->str, "not found")) {
-        s->missing++;
-    } else if (r->type == REDIS_REPLY_ERROR) {
-        check_say(s->check, CHECK_ERROR, "BF.INFO of %s is refused: %s", key, r->str);
+    if (r->type == REDIS_REPLY_ERROR) {
+        take_error(s, key, r->str);
     } else if (survey_read_filter(r, &filter)) {
         s->error = filter.error;
         *(filter.state == SURVEY_READY ? &s->ready : &s->others) += 1;
@@ -194,15 +213,16 @@ static void ask_filter(struct server *s, const struct part *p) {
         take_filter(s, p->key, r);
     else
         check_say(s->check, CHECK_ERROR, "%s", f.text);
+    s->is_closed = s->is_closed || !r;
     freeReplyObject(r);
 }
 
 static void check_filter(struct server *s) {
     struct check *k = s->check;
     unsigned errors = k->errors;
-    for (uint32_t i = 0; i < s->parts.n && k->errors == errors; i++)
+    for (uint32_t i = 0; i < s->parts.n && k->errors == errors && !s->stranger; i++)
         ask_filter(s, &s->parts.part[i]);
-    if (k->errors > errors) return;
+    if (k->errors > errors || s->stranger) return;
     if (s->missing == s->parts.n)
         check_say(k, CHECK_OK, "there is no filter %s yet: run makes it",
                   k->config->filter);
@@ -278,7 +298,7 @@ static void check_node(struct server *s, const struct part *p) {
     } else {
         server_show(&node->at, name);
         ask_info(k, node, &facts);
-        check_product(k, &facts, name);
+        if (!check_product(s, &facts, name)) return;
         check_memory_policy(k, &facts, name);
         check_persistence(k, node, &facts, name);
         check_files(k, node, &facts, name);
@@ -314,7 +334,7 @@ void check_server(struct check *k) {
     }
     part_make(&s.parts, k->config->filter, (uint32_t)k->config->settings.parts);
     check_filter(&s);
-    check_nodes(&s);
+    if (!s.is_closed) check_nodes(&s);
     part_free(&s.parts);
     nodes_close(s.nodes);
 }

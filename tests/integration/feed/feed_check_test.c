@@ -41,6 +41,15 @@ static void expect_error(const char *config, const char *pattern) {
     CHECK_INT(got.code, 1);
 }
 
+/* One cause is told once. */
+static void expect_only_error(const char *config, const char *pattern) {
+    struct outcome got = program_run("feed", "check", config);
+    const char *first = strstr(got.out, "\nerror ");
+    expect_line(got, text_of("error    %s", pattern));
+    CHECK(first && !strstr(first + 1, "\nerror "));
+    CHECK_INT(got.code, 1);
+}
+
 static void expect_warning(const char *config, const char *pattern) {
     struct outcome got = program_run("feed", "check", config);
     expect_line(got, text_of("warning  %s", pattern));
@@ -184,10 +193,16 @@ static struct database *announced(const char **config) {
     return d;
 }
 
+TEST(a_trigger_without_a_slot_is_a_warning) {
+    const char *config;
+    announced(&config);
+    expect_warning(config, "the trigger of announce is there, and no slot: each INSERT and "
+                           "UPDATE waits for a lease, *");
+}
+
 TEST(a_trigger_that_is_in_place_is_good) {
     const char *config;
     struct database *d = announced(&config);
-    expect_warning(config, "the trigger of announce is there, and no slot: *");
     database_run(d, "SELECT pg_create_logical_replication_slot('bulwark_k', 'pgoutput')");
     struct outcome got = program_run("feed", "check", config);
     database_drop_slots(d);
@@ -429,8 +444,22 @@ static const char *config_at(struct database *d, const struct server *s,
 
 TEST(a_server_without_bulwark_is_an_error) {
     struct server *s = server_start(.without_module = true);
-    expect_error(config_at(good_table(), s, ""),
-                 "the server at 127.0.0.1:* has no Bulwark: ");
+    expect_only_error(config_at(good_table(), s, ""),
+                      "the server at 127.0.0.1:* has no Bulwark: ");
+}
+
+TEST(a_server_that_wants_a_password_is_an_error) {
+    struct server *s = server_start();
+    expect(client(s), "OK", "CONFIG", "SET", "requirepass", "secret");
+    expect_only_error(config_at(good_table(), s, ""),
+                      "the server wants a password: server-password-file *");
+}
+
+TEST(what_is_no_server_is_an_error) {
+    struct database *d = database_start(.tcp = true, .config = "wal_level = logical\n");
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY)");
+    const struct server s = {.port = d->port};
+    expect_only_error(config_at(d, &s, ""), "*");
 }
 
 TEST(a_replica_is_an_error) {
@@ -508,6 +537,19 @@ TEST(a_filter_of_another_products_kind_is_an_error) {
     const char *config = config_at(d, server_shared(), "");
     call(client(server_shared()), "BF.RESERVE", "k", "0.01", "100", "KIND", "redisbloom");
     expect_error(config, "k is a filter of kind redisbloom, *");
+}
+
+/* ---- the item ---- */
+
+TEST(an_item_with_what_is_no_part_of_it_is_a_warning) {
+    struct database *d = good_table();
+    const char *config =
+        config_file(text_of("database = %s\nserver = 127.0.0.1:%d\nfilter = k\ntable = t\n"
+                            "item = \"{id} # its id\"\n",
+                            config_conninfo(d, "feeder"), server_shared()->port));
+    config_run_sql(d, config);
+    expect_warning(config, "item is in quotes, which are a part of each item: *");
+    expect_warning(config, "item has a # in it, which is a part of each item: *");
 }
 
 /* ---- the server's user ---- */
