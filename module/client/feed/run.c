@@ -33,7 +33,7 @@
 
 /* Between two tries to reach the database. */
 #define AGAIN_MS_FIRST 200
-#define AGAIN_MS_LAST  5000
+#define AGAIN_MS_LAST  2000
 
 /* A stream that says nothing for so long, though it is asked, is begun anew: some proxy
  * hangs. Each time it is given twice as long, since a walsender that decodes a large

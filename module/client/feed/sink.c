@@ -425,8 +425,8 @@ size_t sink_polled(struct sink *s, struct pollfd *out, size_t room) {
     return n;
 }
 
-/* Whoever answers on it next is perhaps another process. The desk's connection was to this
- * one, and would fail when it is needed. */
+/* Whoever answers on it next is perhaps another process; the desk's connection is to the
+ * old one, too. */
 static void leave_broken(struct sink *s, const struct line *l) {
     nodes_drop(l->node);
     for (uint32_t i = 0; i < s->nparts; i++)

@@ -23,7 +23,7 @@ void part_send_look(struct sink *s, struct sink_part *p) {
     struct line *l = part_line(s, p, &f);
     if (!l) {
         snprintf(p->why, sizeof(p->why), "%.255s", f.text);
-        part_pause(p);
+        part_is_away(p);
         return;
     }
     struct group *g = group_new(GROUP_LOOK, p);
@@ -189,7 +189,7 @@ static void take_look(struct sink *s, struct sink_part *p, const struct group *g
     if (g->failed) {
         snprintf(p->why, sizeof(p->why), "%s", g->why);
         p->line = NULL;
-        part_pause(p);
+        part_is_away(p);
         return;
     }
     struct state state;

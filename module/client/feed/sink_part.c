@@ -10,7 +10,8 @@
 
 /* How long a part that is BEHIND is left alone between two looks. */
 #define LOOK_MS_FIRST 100
-#define LOOK_MS_LAST  5000
+#define LOOK_MS_AWAY  1000 /* nobody answers: a look costs a connection */
+#define LOOK_MS_LAST  5000 /* somebody does: what is wrong costs a replay each time */
 
 /* Whoever answers within this is there: for a lease, since one that ends meanwhile would
  * have ended anyway; but a server may be busy for longer than a short one. */
@@ -60,10 +61,14 @@ void part_lose(struct sink *s, struct sink_part *p, const char *why) {
 }
 
 /* At once the first time, later and later if it goes on. */
-void part_pause(struct sink_part *p) {
+static void pause_up_to(struct sink_part *p, int64_t most) {
+    if (p->pause > most) p->pause = most;
     p->retry_at = interrupt_clock() + p->pause;
     p->pause = p->pause == 0 ? LOOK_MS_FIRST : 2 * p->pause;
-    if (p->pause > LOOK_MS_LAST) p->pause = LOOK_MS_LAST;
+}
+
+void part_is_away(struct sink_part *p) {
+    pause_up_to(p, LOOK_MS_AWAY);
 }
 
 void part_trouble(struct sink *s, struct sink_part *p, const char *why) {
@@ -71,7 +76,7 @@ void part_trouble(struct sink *s, struct sink_part *p, const char *why) {
     snprintf(p->why, sizeof(p->why), "%.255s", why);
     p->line = NULL;
     part_set_stage(s, p, SINK_BEHIND);
-    part_pause(p);
+    pause_up_to(p, LOOK_MS_LAST);
 }
 
 /* Since it was vouched for just now. */

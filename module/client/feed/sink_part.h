@@ -27,8 +27,8 @@ void part_set_stage(struct sink *s, struct sink_part *p, enum sink_stage stage);
 void part_trouble(struct sink *s, struct sink_part *p, const char *why);
 void part_lose(struct sink *s, struct sink_part *p, const char *why);
 
-/* The next look is later than the last one was. */
-void part_pause(struct sink_part *p);
+/* Nobody has answered: the next look is later than the last one was. */
+void part_is_away(struct sink_part *p);
 void part_follows(struct sink *s, struct sink_part *p);
 
 /* Until the deadline, by its server's clock, which said `clock` just now. */
