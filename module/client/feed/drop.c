@@ -135,8 +135,11 @@ static bool drop_states(const struct feed_config *c, struct nodes *nodes,
     good = good && (dropped.others || drop_fill(c, nodes, &parts, f));
     if (good && dropped.states == parts.n)
         puts("The feed's state is deleted.");
+    else if (good && dropped.states == 0)
+        puts("There is no state of the feed.");
     else if (good)
-        printf("Of the feed's state there were %u keys of %u.\n", dropped.states, parts.n);
+        printf("The feed's state is deleted: of %u of %u parts.\n", dropped.states,
+               parts.n);
     part_free(&parts);
     return good;
 }
@@ -146,8 +149,8 @@ static bool drop_states(const struct feed_config *c, struct nodes *nodes,
 static void say_rest(const struct feed_config *c) {
     char lease[NUMBERS_TEXT], *role = sql_role(c);
     printf(
-        "\nThe filter %s stays. It says unknown when its lease has ended, in %s at most, "
-        "until\nsomebody else vouches for it.\n",
+        "\nWhat there is of the filter %s stays. It says unknown when its lease has ended, "
+        "in %s\nat most, until somebody else vouches for it.\n",
         c->filter, numbers_show_time(lease, c->lease));
     puts("\nIn PostgreSQL this is left, for a superuser to remove:\n");
     sql_write_removal(c, role, stdout);

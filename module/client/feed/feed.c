@@ -23,12 +23,13 @@
 struct action {
     const char *name;
     bool (*run)(const struct feed_config *c, struct failure *f);
-    bool asks_server;
+    bool asks_server, has_json;
 };
 
 static const struct action actions[] = {
-    {"sql", feed_sql, false},      {"check", feed_check, true},   {"run", feed_run, true},
-    {"status", feed_status, true}, {"verify", feed_verify, true}, {"drop", feed_drop, true},
+    {"sql", feed_sql, false, false},      {"check", feed_check, true, false},
+    {"run", feed_run, true, false},       {"status", feed_status, true, true},
+    {"verify", feed_verify, true, false}, {"drop", feed_drop, true, false},
 };
 
 static const struct action *find_action(const char *name, struct failure *f) {
@@ -46,6 +47,9 @@ static const struct action *find_action(const char *name, struct failure *f) {
 bool run_feed(const struct settings *s, struct failure *f) {
     static struct feed_config config; /* its texts live as long as the program */
     const struct action *action = find_action(s->operands[0], f);
+    if (action && s->json && !action->has_json)
+        return fail(f, EXIT_USAGE, "--json is for feed status: feed %s has none",
+                    action->name);
     if (!action || !config_read(s->operands[1], &config, f)) return false;
     config.settings.json = s->json;
     if (action->asks_server && !server_prepare(&config.settings, f))

@@ -110,8 +110,9 @@ static const struct feed_metric metrics[] = {
     COUNTED("streams", "Times that the stream of changes was begun.", streams),
     GAUGE("deleted_rows", "Rows deleted since the filter was filled.", deleted, NULL),
     GAUGE("filling", "1 while the table is read.", filling, NULL),
-    GAUGE("filled_rows", "Rows that have been read.", filled, is_filling),
-    GAUGE("fill_rows", "Rows that there are to read, about.", to_fill, is_filling),
+    GAUGE("filled_rows", "Rows that have been read, during a fill.", filled, is_filling),
+    GAUGE("fill_rows", "Rows that there are to read, about, during a fill.", to_fill,
+          is_filling),
     COUNTED("fills", "Times that the table was read to its end.", fills),
     COUNTED("fill_failures", "Times that it wasn't.", failures),
 };
@@ -139,8 +140,8 @@ static void write_stages(const struct feed_numbers *n, FILE *out) {
 static void write_all(const struct feed_numbers *n, FILE *out) {
     for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
         const struct feed_metric *m = &metrics[i];
-        metrics_head(out, m->name, m->type, m->help);
         if (m->is_there && !m->is_there(n)) continue;
+        metrics_head(out, m->name, m->type, m->help);
         open_line(out, m->name);
         fprintf(out, "} %.15g\n", m->value(n));
     }

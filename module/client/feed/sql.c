@@ -168,10 +168,12 @@ bool feed_sql(const struct feed_config *c, struct failure *f) {
     set_local("relation", sql_table(c), stdout);
     set_local("item", sql_columns(c), stdout);
     fprintf(stdout, "\n%s%s", looks, makes);
-    if (c->announce)
+    if (c->announce) {
         announce_write(c, stdout);
-    else
+    } else {
+        fputs("SET LOCAL client_min_messages = warning;\n", stdout);
         announce_write_removal(c, stdout);
+    }
     fputs("COMMIT;\n", stdout);
     write_next(c, role, stdout);
     free(role);

@@ -3,7 +3,7 @@
  * and each part's filter and state. It asks no feed, so it also tells of one that is gone.
  *
  *     The slot bulwark_users is read by a feed, and holds 1.2 MiB of WAL.
- *     The filter is 312 B of WAL behind.
+ *     The filter is less than 4 KiB of WAL behind.
  *
  *     FILTER  STATE      PARTS  ITEMS   LEASE  DELETED  FILLED
  *     users   following      1  12.3 k   1.8s       17  2h10m ago */
@@ -29,6 +29,9 @@ enum found { UNREACHED, NO_FILTER, NOT_KEPT, FILLING, ALARMED, UNKNOWN, FOLLOWIN
 static const char *const found_names[FOUND] = {
     "unreached", "no filter", "not kept", "filling", "loading", "unknown", "following"};
 
+/* What a table at rest is behind at most, between two beats. */
+#define BEATS_BYTES 4096
+
 struct part_status {
     const char *key;
     enum found found;
@@ -42,6 +45,7 @@ struct status {
     const struct feed_config *config;
     struct slot slot;
     struct failure database; /* EXIT_DONE: it was asked */
+    struct failure server;   /* EXIT_DONE: it was asked, too */
     struct part_status *part;
     uint32_t nparts;
 };
@@ -129,16 +133,24 @@ static void look_at_database(struct status *s) {
     database_close(&d);
 }
 
-static bool look_at_filter(struct status *s, struct parts *parts, struct failure *f) {
-    struct nodes *nodes = nodes_open(&s->config->settings, f);
-    if (!nodes) return false;
+static void leave_out(const struct failure *why, const char *key, struct part_status *out) {
+    *out = (struct part_status){.key = key, .found = UNREACHED};
+    snprintf(out->why, sizeof(out->why), "%.150s", why->text);
+}
+
+static void look_at_filter(struct status *s, struct parts *parts) {
+    struct nodes *nodes = nodes_open(&s->config->settings, &s->server);
     part_make(parts, s->config->filter, (uint32_t)s->config->settings.parts);
     s->nparts = parts->n;
     s->part = fail_alloc(parts->n * sizeof(*s->part));
     for (uint32_t i = 0; i < parts->n; i++)
-        look_at(s->config, nodes, parts->part[i].key, &s->part[i]);
+        if (nodes)
+            look_at(s->config, nodes, parts->part[i].key, &s->part[i]);
+        else
+            leave_out(&s->server, parts->part[i].key, &s->part[i]);
+    if (!nodes) return;
+    s->server.code = EXIT_DONE; /* of several nodes one may have been asked in vain */
     nodes_close(nodes);
-    return true;
 }
 
 /* What the part that is furthest behind has; 0: none has anything. */
@@ -156,6 +168,14 @@ static uint64_t distance(uint64_t now, uint64_t lsn) {
 
 /* ---- for people ---- */
 
+/* Each beat is WAL, too, and what PostgreSQL notes by itself. */
+static void show_lag(uint64_t bytes) {
+    char text[NUMBERS_TEXT];
+    bool close = bytes < BEATS_BYTES;
+    printf("The filter is %s of WAL behind.\n",
+           close ? "less than 4 KiB" : numbers_show_bytes(text, bytes));
+}
+
 static void show_database(const struct status *s) {
     char bytes[NUMBERS_TEXT];
     const struct slot *slot = &s->slot;
@@ -167,12 +187,10 @@ static void show_database(const struct status *s) {
     else if (slot->lost)
         printf("The slot %s is lost: PostgreSQL has removed WAL that it needs.\n", name);
     else
-        printf("The slot %s is %s, and holds %s of WAL.\n", name,
-               slot->active ? "read by a feed" : "read by nobody: no feed is running",
-               numbers_show_bytes(bytes, distance(slot->now, slot->restart)));
-    if (slot->exists && lsn_of(s))
-        printf("The filter is %s of WAL behind.\n",
-               numbers_show_bytes(bytes, distance(slot->now, lsn_of(s))));
+        printf(slot->active ? "The slot %s is read by a feed, and holds %s of WAL.\n"
+                            : "No feed reads the slot %s, which holds %s of WAL.\n",
+               name, numbers_show_bytes(bytes, distance(slot->now, slot->restart)));
+    if (slot->exists && lsn_of(s)) show_lag(distance(slot->now, lsn_of(s)));
 }
 
 /* All parts that were found so, as one row. */
@@ -269,6 +287,10 @@ static void write_json(const struct status *s, FILE *out) {
 /* ---- the answer ---- */
 
 static bool conclude(const struct status *s, struct failure *f) {
+    if (s->server.code) {
+        *f = s->server;
+        return false;
+    }
     uint32_t following = sum(s, FOLLOWING).parts;
     if (s->database.code || !s->slot.active)
         return fail(f, EXIT_REFUSED, "no feed follows %s", s->config->table);
@@ -282,7 +304,7 @@ bool feed_status(const struct feed_config *c, struct failure *f) {
     struct status s = {.config = c};
     struct parts parts = {.n = 0};
     look_at_database(&s);
-    if (!look_at_filter(&s, &parts, f)) return false;
+    look_at_filter(&s, &parts);
     if (c->settings.json)
         write_json(&s, stdout);
     else

@@ -160,7 +160,7 @@ const struct option options[] = {
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json),
      FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH | FOR_FEED, NULL,
-     "prints JSON, an object on each line"},
+     "prints JSON, an object on each line; of feed, status alone does"},
     {"format", 0, "text|json|python|javascript", OPTION_CHOICE, AT(format), FOR_PARTS,
      "text", "for people, for programs, or a table of tags to paste into a program"},
     {"man", 0, NULL, OPTION_FLAG, AT(man), FOR_HELP, NULL,

@@ -3,6 +3,7 @@
 /* status_test.c - feed status and feed verify: whether a filter is kept, and tells the
  * truth. */
 
+#include "config_file.h"
 #include "feeds.h"
 #include "files.h"
 #include "harness.h"
@@ -40,7 +41,7 @@ TEST(status_says_that_a_feed_follows_and_that_it_is_gone) {
     WAIT_UNTIL(!follows(f) && !feed_walsender(f));
     got = program_run("feed", "status", f->config);
     CHECK_INT(got.code, 1);
-    CHECK(strstr(got.out, "read by nobody"));
+    CHECK(strstr(got.out, "No feed reads the slot bulwark_k, which holds "));
     CHECK(strstr(got.err, "no feed follows"));
 }
 
@@ -62,6 +63,25 @@ TEST(status_before_the_first_run_finds_no_slot_and_no_filter) {
     struct outcome got = program_run("feed", "status", f->config);
     CHECK_INT(got.code, 1);
     CHECK(strstr(got.out, "There is no slot") && strstr(got.out, "no filter"));
+}
+
+TEST(status_tells_of_the_slot_while_the_server_is_away) {
+    struct database *d = database();
+    struct feed *f = feed_start(.database = d, .address = "server = 127.0.0.1:1\n");
+    WAIT_UNTIL(feed_walsender(f) || *database_run(d, "SELECT 1 FROM pg_replication_slots"));
+    struct outcome got = program_run("feed", "status", f->config);
+    CHECK_INT(got.code, 3);
+    CHECK(strstr(got.out, "the slot bulwark_k, which holds ") ||
+          strstr(got.out, "The slot bulwark_k is read by a feed, and holds "));
+    CHECK(strstr(got.out, "unreached"));
+}
+
+TEST(no_other_action_has_json) {
+    const char *config = config_file("database = user=f\nfilter = k\ntable = t\n"
+                                     "item = {id}\n");
+    struct outcome got = program_run("feed", "check", config, "--json");
+    CHECK_STR(got.err, "bulwark: --json is for feed status: feed check has none\n");
+    CHECK_INT(got.code, 2);
 }
 
 TEST(verify_finds_no_row_denied_by_a_filter_that_is_kept) {
@@ -177,7 +197,7 @@ TEST(metrics_tell_that_the_lease_runs_out_while_the_database_is_away) {
     database_kill(f->rules.database);
     WAIT_UNTIL(metric(port, "bulwark_feed_database_up") == 0);
     WAIT_UNTIL(metric(port, "bulwark_feed_lease_seconds") == 0);
-    CHECK(metric(port, "bulwark_feed_lag_seconds") >= 1);
+    WAIT_UNTIL(metric(port, "bulwark_feed_lag_seconds") >= 1);
 }
 
 TEST(prometheus_takes_a_feeds_page) {
