@@ -201,7 +201,7 @@ build/deps/postgres/bin:
 demo: $(MODULE) $B/demo/demo | build/deps/postgres/bin
 	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
 
-feed_demo := $(patsubst %,$B/demo/tests/demo/%.o,feed/feed cache child figures postgres screen)
+feed_demo := $(patsubst %,$B/demo/tests/demo/%.o,feed/feed cache child figures postgres rows screen)
 $B/demo/feed-demo: $(feed_demo) $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -lpq $(RUN_PATH) -lm -lpthread
 
