@@ -258,7 +258,8 @@ int main(void) {
     prepare();
     FILE *csv = open_results();
     say("%zu rows are in the filter. %s.\nThe writer only speaks SQL; readers ask for the "
-        "latest rows, and as often for what does not exist.\nWhen the feed dies, the writer "
+        "latest rows, and as often for what does not exist.\nWhen the feed dies, the "
+        "writer "
         "waits for a lease.",
         play.rows, cache_version());
     if (pthread_create(&writer, NULL, write_on, NULL) != 0) die("no thread");
