@@ -8,6 +8,11 @@
 #include "harness.h"
 #include "workspace.h"
 
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 /* The role feeder comes in with a password alone. */
 static struct database *start_locked(const char *password) {
     struct database *d = feed_table(feed_database(0));
@@ -72,4 +77,52 @@ TEST(a_feed_that_is_started_with_a_wrong_password_or_none_ends) {
                       config_file(text_of("%s%s", base, line_of("/nonexistent"))));
     CHECK(strstr(got.err, "can't read the password from /nonexistent: No such file"));
     CHECK_INT(got.code, 2);
+}
+
+/* ---- systemd ---- */
+
+static void close_socket(void *fd) {
+    unsetenv("NOTIFY_SOCKET");
+    close(*(int *)fd);
+}
+
+static int listen_as_systemd(void) {
+    static int fd;
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", new_path());
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
+    setenv("NOTIFY_SOCKET", at.sun_path, 1);
+    test_defer(close_socket, &fd);
+    return fd;
+}
+
+/* The last STATUS= of all that has come. */
+static const char *status_of(int fd) {
+    char text[2048];
+    const char *status = "";
+    for (ssize_t n; (n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+        text[n] = '\0';
+        if (strncmp(text, "STATUS=", 7) == 0) status = text_of("%s", text + 7);
+    }
+    return status;
+}
+
+TEST(systemd_shows_why_a_feed_waits_or_has_ended) {
+    struct database *d = start_locked("right");
+    const char *lines = text_of("server = 127.0.0.1:%d\nfilter = k\ntable = users\n"
+                                "item = {id}\n",
+                                server_shared()->port);
+    int fd = listen_as_systemd();
+    program_run("feed", "run",
+                config_file(text_of("database = %s\n%s", d->conninfo, lines)));
+    CHECK(strncmp(status_of(fd), "PostgreSQL wants a password: ", 29) == 0);
+
+    struct program *p = program_start(
+        "feed", "run",
+        config_file(text_of("database = host=/nonexistent user=f\n%s", lines)));
+    WAIT_UNTIL(strstr(status_of(fd), "no connection to PostgreSQL"));
+    program_signal(p, SIGTERM);
+    program_wait(p);
+    CHECK_STR(status_of(fd), "ended: nothing is vouched for any more");
 }
