@@ -2,7 +2,7 @@
 /* feed.c - bulwark feed ACTION CONFIG: reads the configuration, and does the action.
  *
  *     config*.[ch], form.[ch]       the configuration, and what an item is made of
- *     actions.h                     sql, check, run, status, verify, drop
+ *     actions.h                     sql, check, run, refill, status, verify, drop
  *     sql*.[ch], acl.[ch]           what a DBA runs, on both sides
  *     check*.[ch]                   what check looks at
  *     session.[ch], database.[ch]   PostgreSQL
@@ -27,9 +27,10 @@ struct action {
 };
 
 static const struct action actions[] = {
-    {"sql", feed_sql, false, false},      {"check", feed_check, true, false},
-    {"run", feed_run, true, false},       {"status", feed_status, true, true},
-    {"verify", feed_verify, true, false}, {"drop", feed_drop, true, false},
+    {"sql", feed_sql, false, false},     {"check", feed_check, true, false},
+    {"run", feed_run, true, false},      {"refill", feed_refill, true, false},
+    {"status", feed_status, true, true}, {"verify", feed_verify, true, false},
+    {"drop", feed_drop, true, false},
 };
 
 static const struct action *find_action(const char *name, struct failure *f) {

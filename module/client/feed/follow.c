@@ -94,6 +94,16 @@ static void take_items(struct follow *w, const char *text, size_t length) {
     if (text != end) sink_lose(w->sink, "an announcement can't be read");
 }
 
+/* Once, although the stream may bring it again. */
+static void take_refill(struct follow *w, const struct pgoutput *change) {
+    static const char word[] = FOLLOW_REFILL;
+    if (change->length != sizeof(word) - 1 || change->at <= w->refill_at ||
+        memcmp(change->content, word, sizeof(word) - 1) != 0)
+        return;
+    w->refill_at = change->at;
+    w->sink->refill_is_wanted = true;
+}
+
 static void take_message(struct follow *w, const struct pgoutput *change) {
     static const char items[] = "items ";
     size_t skip = sizeof(items) - 1;
@@ -101,6 +111,7 @@ static void take_message(struct follow *w, const struct pgoutput *change) {
     if (!change->transactional) sink_begin(w->sink, change->at);
     if (change->length > skip && memcmp(change->content, items, skip) == 0)
         take_items(w, change->content + skip, change->length - skip);
+    take_refill(w, change);
     uint64_t beat = heart_receive(w->heart, change->content, change->length);
     if (!change->transactional) sink_commit(w->sink, change->at);
     if (beat) sink_beat_back(w->sink, beat);

@@ -8,12 +8,16 @@
 #include "pgoutput.h"
 #include "sink.h"
 
+/* A message of the slot: see anew.c. */
+#define FOLLOW_REFILL "refill"
+
 struct follow {
     const struct feed_config *config;
     struct sink *sink;
     struct heart *heart;
     uint32_t relation;               /* the table's number; 0: it hasn't come yet */
     size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
+    uint64_t refill_at;              /* WAL: the last FOLLOW_REFILL; 0: none came */
     uint64_t deleted;                /* rows, in the transaction that is coming */
     bool truncated;                  /* the table, in it */
     char *item;

@@ -81,8 +81,10 @@ static void ask_schedule(struct refilling *r) {
     struct schedule_facts facts;
     if (r->all || is_unsettled(r)) return;
     gather_facts(r, &facts);
-    const char *reason = schedule_reason(&rules, &facts);
+    const char *reason = r->sink->refill_is_wanted ? "somebody has asked for it (refill)"
+                                                   : schedule_reason(&rules, &facts);
     if (!reason) return;
+    r->sink->refill_is_wanted = false;
     notify_change(NOTIFY_LOADER, "%s: all is filled anew", reason);
     r->all = true;
 }

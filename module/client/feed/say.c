@@ -28,7 +28,8 @@ static const struct sink_part *first(const struct sink *s, enum sink_stage stage
     return NULL;
 }
 
-/* Empty while nothing has been found out about them. */
+/* Empty while nothing has been found out about them, or while the loader, which has been
+ * told of, fills all of them. */
 static void write_line(const struct sink *s, char *out, size_t room) {
     size_t i = 0;
     while (!first(s, words[i].stage))
@@ -38,6 +39,7 @@ static void write_line(const struct sink *s, char *out, size_t room) {
     int at = 0;
     *out = '\0';
     if (words[i].stage == SINK_BEHIND && !*why) return;
+    if (words[i].stage == SINK_FILLING && n == s->nparts) return;
     if (n < s->nparts) at = snprintf(out, room, "%u of %u parts are ", n, s->nparts);
     snprintf(out + at, room - (size_t)at, "%s%s%s", words[i].word, *why ? ": " : "", why);
 }

@@ -101,17 +101,18 @@ struct sink {
 
     uint64_t system; /* the database that items come from; 0: not known yet */
     uint32_t timeline;
-    struct view view;    /* how the stream sees the table */
-    uint64_t seen;       /* the newest beat that may vouch: sink_seen() */
-    uint64_t confirmed;  /* the slot's: nothing older can come again */
-    uint64_t position;   /* all commits up to here have been given */
-    uint64_t under_way;  /* what is given belongs to the commit that stands here */
-    uint64_t applied;    /* ... and acknowledged; only grows */
-    uint64_t old;        /* ... for so long that no server can lose it: see keep.h */
-    uint64_t deleted;    /* rows, since the filter was filled */
-    uint64_t read_after; /* they count anew from the next beat after this one; 0: no */
-    bool wants_beat;     /* at once: a part waits for one that can be vouched with */
-    bool not_stored;     /* a server refuses states: why */
+    struct view view;      /* how the stream sees the table */
+    uint64_t seen;         /* the newest beat that may vouch: sink_seen() */
+    uint64_t confirmed;    /* the slot's: nothing older can come again */
+    uint64_t position;     /* all commits up to here have been given */
+    uint64_t under_way;    /* what is given belongs to the commit that stands here */
+    uint64_t applied;      /* ... and acknowledged; only grows */
+    uint64_t old;          /* ... for so long that no server can lose it: see keep.h */
+    uint64_t deleted;      /* rows, since the filter was filled */
+    uint64_t read_after;   /* they count anew from the next beat after this one; 0: no */
+    bool refill_is_wanted; /* somebody has asked: see anew.c */
+    bool wants_beat;       /* at once: a part waits for one that can be vouched with */
+    bool not_stored;       /* a server refuses states: why */
     char why_not_stored[256];
 
     uint64_t items, vouched, trouble; /* counters, for metrics */

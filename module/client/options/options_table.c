@@ -27,7 +27,7 @@ const struct subcommand subcommands[] = {
      "psql -Atc 'SELECT id FROM users' shop |\n"
      "    bulwark fill users --error 0.001 --from - --capacity 5M",
      run_fill},
-    {"feed", FOR_FEED, "sql|check|run|status|verify|drop CONFIG", 2, 2,
+    {"feed", FOR_FEED, "sql|check|run|refill|status|verify|drop CONFIG", 2, 2,
      "follows a table of PostgreSQL, and keeps its filter right",
      "Fills a filter from a table of PostgreSQL, and follows the table's changes, so that "
      "no "
@@ -35,7 +35,8 @@ const struct subcommand subcommands[] = {
      "value`.\n"
      "`sql` prints the SQL that makes role, publication and grants; nobody is asked. "
      "`check` looks at both sides, says what is missing, and changes nothing. `run` fills "
-     "the filter if need be, and follows for ever. `status` says where it is. `verify` "
+     "the filter if need be, and follows for ever. `refill` asks it to fill the filter "
+     "anew. `status` says where it is. `verify` "
      "asks "
      "the filter for sampled rows. `drop` removes the replication slot and the feed's "
      "state.",

@@ -320,6 +320,21 @@ TEST(a_truncate_counts_all_rows_of_the_table_and_no_others) {
     WAIT_UNTIL(strstr(state_of(f), " deleted=1002 ") != NULL);
 }
 
+TEST(a_filter_is_filled_anew_when_somebody_asks_for_it) {
+    struct database *d = table_with(1000);
+    struct feed *f = feed_start(.database = d, .server = server_shared(),
+                                .lines = "deleted-share = 0\n");
+    feed_wait(f);
+    database_run(d, "DELETE FROM users WHERE id = 7");
+    CHECK_INT(program_run("feed", "refill", f->config).code, 0);
+    WAIT_UNTIL(is(f, "7", "absent"));
+    check_rows(f);
+
+    feed_end(f);
+    WAIT_UNTIL(!feed_walsender(f));
+    CHECK_INT(program_run("feed", "refill", f->config).code, 1);
+}
+
 /* Nothing is wrong with the filter meanwhile: it goes on being vouched for. */
 TEST(a_feed_that_is_killed_while_it_fills_anew_goes_on_where_it_was) {
     struct database *d = table_with(SLOW_ROWS);
