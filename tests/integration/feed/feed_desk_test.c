@@ -77,8 +77,9 @@ static bool reaches_no_database(struct feed *f) {
     return feed_said(f, "server closed the connection unexpectedly");
 }
 
-TEST(a_beat_vouches_for_no_row_that_waits_until_its_filter_is_vouched_for_anew) {
-    struct database *d = feed_table(database_shared_of(17));
+/* False: the second row has come in after all, since its beat was quicker than we are. */
+static bool is_left_waiting(void) {
+    struct database *d = feed_table(feed_database(17));
     struct server *s = server_start();
     struct proxy *line = proxy_start(d->port);
     struct feed *f =
@@ -99,11 +100,18 @@ TEST(a_beat_vouches_for_no_row_that_waits_until_its_filter_is_vouched_for_anew) 
     end_stream(f, line, sender);
     program_signal(f->program, SIGCONT);
     WAIT_UNTIL(reaches_no_database(f));
-    CHECK(feed_vouches(f));
-    CHECK(!is_in(s, "2"));
+    bool is_so = feed_vouches(f) && !is_in(s, "2");
     feed_kill(f);
 
     proxy_aim(line, d->port);
     feed_start_again(f);
     WAIT_UNTIL(is_in(s, "2"));
+    feed_kill(f);
+    return is_so;
+}
+
+TEST(a_beat_vouches_for_no_row_that_waits_until_its_filter_is_vouched_for_anew) {
+    int tries = 1;
+    while (!is_left_waiting())
+        CHECK(++tries <= 6);
 }
