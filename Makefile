@@ -66,10 +66,10 @@ core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
 # What needs libpq, and what stands for it where there is none.
 with_libpq := module/client/source/postgres% module/client/feed/%
-client_src := $(filter-out $(with_libpq),$(wildcard module/client/*.c module/client/*/*.c)) \
+client_src := $(filter-out $(with_libpq),$(wildcard module/client/*.c module/client/*/*.c module/client/*/*/*.c)) \
     module/client/feed/config_keys.c
 missing_src := $(wildcard module/client/*/*_missing.c)
-postgres_src := $(filter-out $(client_src) $(missing_src),$(wildcard module/client/*/*.c))
+postgres_src := $(filter-out $(client_src) $(missing_src),$(wildcard module/client/*/*.c module/client/*/*/*.c))
 core_obj := $(core_src:%.c=$B/%.o)
 glue_obj := $(glue_src:%.c=$B/%.o)
 client_obj := $(client_src:%.c=$B/%.o)
@@ -117,7 +117,7 @@ $B/module/client/%.o: module/client/%.c | $(HIREDIS)/lib/libhiredis_ssl.a
 	$(CC) $(CLIENT_FLAGS) -c -o $@ $<
 
 # What asks PostgreSQL, or its stand-in, which says that it can't.
-$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*/*.[ch])
+$B/postgres.a: $B/libpq-$(LIBPQ) $(wildcard module/client/*/*.[ch] module/client/*/*/*.[ch])
 	@rm -f $@
 	@objects="$(postgres_src:%.c=$B/%.o)"; [ -s $< ] || objects="$(missing_src:%.c=$B/%.o)"; \
 	    $(MAKE) --no-print-directory $$objects && ar rcs $@ $$objects

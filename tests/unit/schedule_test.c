@@ -2,7 +2,7 @@
 
 /* schedule_test.c - when a feed fills its filter anew. */
 
-#include "client/feed/schedule.h"
+#include "client/feed/refill/schedule.h"
 #include "check.h"
 
 #define DAY  86400

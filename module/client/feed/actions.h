@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* actions.h - what `bulwark feed ACTION CONFIG` does: feed_run() is in run.c, and so on;
- * feed_refill() in anew.c.
+ * feed_refill() in refill/anew.c.
  * They return false after filling the failure; main.c prints it. What the command line says
  * is in config->settings, beside what the configuration says: json. */
 #ifndef FEED_ACTIONS_H

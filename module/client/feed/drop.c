@@ -13,7 +13,7 @@
 #include "server/nodes.h"
 #include "print/numbers.h"
 #include "fill/rebuild.h"
-#include "record.h"
+#include "refill/record.h"
 #include "sql.h"
 #include "sql_text.h"
 

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* feed.c - bulwark feed ACTION CONFIG: reads the configuration, and does the action.
  *
- *     config*.[ch], form.[ch]       the configuration, and what an item is made of
- *     actions.h                     sql, check, run, refill, status, verify, drop
- *     sql*.[ch], acl.[ch]           what a DBA runs, on both sides
- *     check*.[ch]                   what check looks at
- *     session.[ch], database.[ch]   PostgreSQL
- *     view.[ch]                     what the stream leaves out of the table
- *     stream.[ch], pgoutput.[ch]    its changes
- *     follow.[ch], netstring.[ch]   what of them is an item
- *     sink.[ch], line.[ch]          the filter: adds, acknowledgements, vouching
- *     desk.[ch], state.[ch]         the filter: what is known of it after trouble
- *     heart.[ch], keep.[ch]         beats, and what the slot may forget */
+ *     actions.h      sql, check, run, refill, status, verify, drop: a file each
+ *     config*, form  the configuration, and what an item is made of
+ *     sql*, acl      what a DBA runs, on both sides; announce_sql: the triggers
+ *     check/         what check looks at
+ *     refill/        filling the filter: when, the loader, how far it came
+ *
+ * The way of a row while it runs (run.c turns it all):
+ *
+ *     session, database     PostgreSQL, asked by SQL: slot, beats
+ *     view                  ... whether the stream leaves out anything of the table
+ *     stream, pgoutput      its changes, as they come
+ *     follow, netstring     what of them is an item
+ *     sink*, group, line    into the filter: adds, acknowledgements, vouching
+ *     look, desk, state     what is found in the filter after trouble, and known of it
+ *     heart, keep           beats, and what the slot may forget
+ *     say, notify           what people and systemd are told
+ *     feed_metrics          ... and Prometheus */
 #include <stdio.h>
 #include <string.h>
 

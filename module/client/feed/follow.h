@@ -8,7 +8,7 @@
 #include "pgoutput.h"
 #include "sink.h"
 
-/* A message of the slot: see anew.c. */
+/* A message of the slot: see refill/anew.c. */
 #define FOLLOW_REFILL "refill"
 
 struct follow {

@@ -21,7 +21,7 @@
 #include "base/interrupt.h"
 #include "keep.h"
 #include "notify.h"
-#include "refilling.h"
+#include "refill/refilling.h"
 #include "say.h"
 #include "stream.h"
 

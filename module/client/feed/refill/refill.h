@@ -35,7 +35,7 @@
 
 #include <sys/types.h>
 
-#include "config.h"
+#include "feed/config.h"
 
 enum refill_wish { REFILL_NOT, REFILL_LEFT, REFILL_GO_ON, REFILL_ANEW };
 

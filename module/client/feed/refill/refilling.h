@@ -11,9 +11,9 @@
 #ifndef FEED_REFILLING_H
 #define FEED_REFILLING_H
 
-#include "heart.h"
+#include "feed/heart.h"
 #include "refill.h"
-#include "sink.h"
+#include "feed/sink.h"
 
 struct refilling {
     const struct feed_config *config;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/interrupt.h"
-#include "notify.h"
+#include "feed/notify.h"
 #include "schedule.h"
 
 /* Between two loaders, if the first has failed. */

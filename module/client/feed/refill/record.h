@@ -18,7 +18,7 @@
 #ifndef FEED_RECORD_H
 #define FEED_RECORD_H
 
-#include "config.h"
+#include "feed/config.h"
 #include "fill/part.h"
 
 struct record {

@@ -10,7 +10,7 @@
 
 #include <libpq-fe.h>
 
-#include "config.h"
+#include "feed/config.h"
 #include "server/nodes.h"
 
 struct check {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "sql_text.h"
+#include "feed/sql_text.h"
 #include "print/text.h"
 
 #define ROWS 10

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actions.h"
-#include "database.h"
-#include "follow.h"
+#include "feed/actions.h"
+#include "feed/database.h"
+#include "feed/follow.h"
 
 static bool feed_runs(struct database *d, struct failure *f) {
     struct slot slot;

@@ -7,8 +7,8 @@
 #include "check.h"
 #include "base/interrupt.h"
 #include "print/numbers.h"
-#include "session.h"
-#include "sql_text.h"
+#include "feed/session.h"
+#include "feed/sql_text.h"
 
 #define OLDEST       140000
 #define HAS_ANNOUNCE 170000

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "source/postgres.h"
-#include "sql_text.h"
+#include "feed/sql_text.h"
 
 #define SET_LOCAL(name, value) "SET LOCAL " name " = " value ";"
 

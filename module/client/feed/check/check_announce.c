@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "announce_sql.h"
+#include "feed/announce_sql.h"
 #include "check.h"
 #include "print/numbers.h"
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "acl.h"
-#include "actions.h"
+#include "feed/acl.h"
+#include "feed/actions.h"
 #include "base/interrupt.h"
-#include "session.h"
+#include "feed/session.h"
 #include "print/text.h"
 
 void check_say(struct check *k, enum check_word word, const char *format, ...) {

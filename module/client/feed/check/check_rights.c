@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acl.h"
+#include "feed/acl.h"
 #include "check.h"
 #include "base/interrupt.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl.h"
+#include "feed/acl.h"
 #include "check.h"
 #include "check_size.h"
 #include "base/interrupt.h"

@@ -13,7 +13,7 @@
 #ifndef FEED_ROWS_H
 #define FEED_ROWS_H
 
-#include "config.h"
+#include "feed/config.h"
 #include "source/item.h"
 #include "source/source.h"
 
