@@ -140,12 +140,14 @@ static void take_view(struct feed *feed) {
 }
 
 /* What was applied of another's WAL isn't applied of its. */
-static void take_database(struct feed *feed, uint64_t confirmed) {
-    if (!sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline,
-                          confirmed))
-        return;
+static void forget_places(struct feed *feed) {
     feed->keep = (struct keep){.ms = feed->config->keep};
     feed->reported = 0;
+}
+
+static void take_database(struct feed *feed, uint64_t confirmed) {
+    if (sink_database_is(feed->sink, feed->stream.system, feed->stream.timeline, confirmed))
+        forget_places(feed);
 }
 
 /* A slot that has lost WAL is of no use, and in the way. */
@@ -188,6 +190,11 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
     struct slot slot;
     if (!stream_begin(&feed->stream, lsn, f) || !database_slot(&feed->database, &slot, f))
         return false;
+    if (sink_wal_ends(feed->sink, slot.now)) {
+        forget_places(feed);
+        return fail(f, EXIT_SOURCE, "the database has less WAL than it had: it is read "
+                                    "anew");
+    }
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
     heart_forget(&feed->heart);

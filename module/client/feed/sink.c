@@ -89,6 +89,13 @@ void sink_close(struct sink *s) {
 
 /* ---- the database ---- */
 
+/* What is known of places in the WAL means nothing in another. */
+static void forget_places(struct sink *s) {
+    s->position = s->applied = 0;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        s->part[i].stored_lsn = 0;
+}
+
 /* The first time, nothing is known of the parts yet. */
 bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed) {
@@ -96,10 +103,9 @@ bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
     s->system = system;
     s->timeline = timeline;
     s->confirmed = confirmed;
-    if (other) s->position = s->applied = 0;
+    if (other) forget_places(s);
     for (uint32_t i = 0; i < s->nparts; i++) {
         struct sink_part *p = &s->part[i];
-        if (other) p->stored_lsn = 0;
         if (!part_is_live(p)) continue;
         if (other)
             part_trouble(s, p, "the database is another, or was promoted or restored");
@@ -108,6 +114,16 @@ bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
     }
     if (other) sink_look_again(s);
     return other;
+}
+
+bool sink_wal_ends(struct sink *s, uint64_t end) {
+    bool beyond = s->position > end;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        beyond = beyond || (s->part[i].found && s->part[i].state.lsn > end);
+    if (!beyond) return false;
+    sink_lose(s, "the filter has more than the database: that was put back");
+    forget_places(s);
+    return true;
 }
 
 void sink_view_is(struct sink *s, const struct view *view) {

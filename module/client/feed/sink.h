@@ -130,6 +130,12 @@ void sink_close(struct sink *s);
 bool sink_database_is(struct sink *s, uint64_t system, uint32_t timeline,
                       uint64_t confirmed);
 
+/* Nothing can have come from behind the end of the WAL, unless the database was put back,
+ * say to a snapshot of its disk, which is the same system and timeline. Then all parts are
+ * LOST: one that can't be looked at now may be found when the WAL is long enough again.
+ * True: no place that is known means anything, as above. */
+bool sink_wal_ends(struct sink *s, uint64_t end);
+
 /* How the stream sees the table. If that is another view than before, all parts are to be
  * filled anew; if rows may not come, once they do. */
 void sink_view_is(struct sink *s, const struct view *view);

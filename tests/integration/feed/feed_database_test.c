@@ -5,6 +5,8 @@
 
 #include "scene.h"
 
+#include "files.h"
+
 #include <signal.h>
 
 SCENE(no_row_is_denied_longer_than_promised_when_the_database_crashes) {
@@ -156,6 +158,42 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
                                         " FROM pg_replication_slots"),
               "t");
     database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    scene_end(s);
+}
+
+/* To a copy of its disk: the same system, the same timeline, and less in its WAL than the
+ * filter has. What is written there next would never come. */
+SCENE(a_filter_is_filled_anew_when_the_database_is_put_back) {
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    judge_rest(s->judge);
+    database_stop(s->database);
+    struct database *before = database_copy(s->database);
+    database_start_again(s->database);
+    judge_go_on(s->judge);
+    scene_go_on(s);
+    database_run(s->database, "SELECT pg_logical_emit_message(false, 'x', 'x'),"
+                              " pg_switch_wal()");
+    scene_go_on(s);
+    judge_rest(s->judge);
+    judge_forget(s->judge);
+    database_become(s->database, before);
+    scene_wait_for_refill(s);
+    judge_go_on(s->judge);
+    scene_end(s);
+}
+
+/* Somebody has written it, or the database was put back while the feed was away. */
+SCENE_ONCE(a_state_that_lies_beyond_the_databases_end_is_not_believed) {
+    struct scene *s = scene_start(.mode = WITH_OWN);
+    redisContext *c = client(s->server);
+    feed_end(s->feed);
+    const char *state = call(c, "GET", "k:feed")->str, *at = strstr(state, " lsn=");
+    const char *rest = strchr(at + 1, ' ');
+    call(c, "SET", "k:feed",
+         text_of("%.*s lsn=FFFFFFFF/FFFFFFFF%s", (int)(at - state), state, rest));
+    scene_wait_for_unknown(s);
+    feed_start_again(s->feed);
+    scene_wait_for_refill(s);
     scene_end(s);
 }
 

@@ -563,10 +563,10 @@ static const char *template_of(const struct database *d, const char *encoding) {
     return t->data;
 }
 
-static void copy_template(const struct database *d, const char *data,
-                          const char *encoding) {
-    const char *from = template_of(d, encoding);
-    if (!run((const char *[]){"cp", "-a", from, data, NULL}, file_of(d, "log"), true))
+static void copy_data(const struct database *d, const char *from) {
+    char to[600];
+    snprintf(to, sizeof to, "%s/data", d->directory);
+    if (!run((const char *[]){"cp", "-a", from, to, NULL}, file_of(d, "log"), true))
         FAIL("cannot copy %s", from);
 }
 
@@ -583,7 +583,7 @@ static void make_data(struct database *d, struct database_options options) {
     if (options.other_system)
         init(d, data, encoding);
     else
-        copy_template(d, data, encoding);
+        copy_data(d, template_of(d, encoding));
     write_address(d, options.tcp);
     write_file(d, "data/postgresql.conf", CONFIG);
     if (options.config) write_file(d, "data/postgresql.conf", options.config);
@@ -614,6 +614,15 @@ struct database *database_start_with(struct database_options options) {
     test_defer(end_for_good, d);
     start(d, options);
     return d;
+}
+
+struct database *database_copy(struct database *d) {
+    struct database *copy = new_database();
+    test_defer(end_for_good, copy);
+    copy->version = d->version;
+    give_to_nobody(copy->directory);
+    copy_data(copy, text_of("%s/data", d->directory));
+    return copy;
 }
 
 /* -------------------------------------------------------------------------

@@ -74,6 +74,9 @@ void database_promote(struct database *d);
 /* It takes over the other's data, under its own address; the other is gone. */
 void database_become(struct database *d, struct database *other);
 
+/* It is down, and so is the copy. */
+struct database *database_copy(struct database *d);
+
 /* A session, as a file descriptor. It is closed when the test ends, if not before. */
 int database_connect(struct database *d);
 
