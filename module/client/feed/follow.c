@@ -51,27 +51,47 @@ static bool take_relation(struct follow *w, const struct pgoutput *change,
     return true;
 }
 
-/* A row with a NULL in its item has none. A long value that was left alone isn't sent: if
- * the item is made of nothing else, it is in the filter already; if not, it isn't known. */
+/* A long value that was left alone may stand in the row as it was. */
+static struct pgoutput_value value_at(const struct pgoutput *change, size_t column) {
+    struct pgoutput_value v = change->values[column];
+    bool is_known = v.kind != PGOUTPUT_UNCHANGED || column >= change->nold ||
+                    change->old[column].kind != PGOUTPUT_TEXT;
+    return is_known ? v : change->old[column];
+}
+
+/* A long value isn't sent that was left alone. If the item is made of nothing else, it is
+ * in the filter already; and in the one that is being filled, unless its row has moved from
+ * where the loader is still to come to where it has been. */
+static void note_unchanged(struct follow *w, const struct pgoutput *change) {
+    if (w->config->item.n > 1)
+        sink_lose(w->sink,
+                  "a row was updated whose item has values that are too long to be "
+                  "sent again: see item in the configuration");
+    else if (change->nold && w->sink->is_read)
+        sink_lose(w->sink,
+                  "a row's key was changed during a fill, and its item is too long to be "
+                  "sent again: see item in the configuration");
+}
+
+/* A row with a NULL in its item has none. */
 static bool take_row(struct follow *w, const struct pgoutput *change, struct failure *f) {
     struct form_value values[FORM_COLUMNS_MAX];
     const struct form *form = &w->config->item;
-    size_t unchanged = 0;
+    bool unchanged = false;
     if (change->relation != w->relation) return true;
     for (size_t i = 0; i < form->n; i++) {
         if (w->column[i] >= change->ncolumns)
             return fail(f, EXIT_SOURCE, "a row of %s has fewer columns than the table",
                         w->config->table);
-        const struct pgoutput_value *v = &change->values[w->column[i]];
-        if (v->kind == PGOUTPUT_NULL) return true;
-        unchanged += v->kind == PGOUTPUT_UNCHANGED;
-        values[i] = (struct form_value){v->text, v->length};
+        const struct pgoutput_value v = value_at(change, w->column[i]);
+        if (v.kind == PGOUTPUT_NULL) return true;
+        unchanged = unchanged || v.kind == PGOUTPUT_UNCHANGED;
+        values[i] = (struct form_value){v.text, v.length};
     }
-    if (unchanged && form->n > 1)
-        sink_lose(w->sink,
-                  "a row was updated whose item has values that are too long to be "
-                  "sent again: see item in the configuration");
-    if (unchanged) return true;
+    if (unchanged) {
+        note_unchanged(w, change);
+        return true;
+    }
     size_t length = form_make(form, values, w->item, w->room);
     if (length > w->room) {
         w->room = 2 * length;

@@ -79,10 +79,11 @@ static struct pgoutput_value take_value(struct input *in) {
     return value;
 }
 
-static void read_row(struct input *in, struct pgoutput *out) {
-    out->ncolumns = take_ncolumns(in);
-    for (size_t i = 0; i < out->ncolumns; i++)
-        out->values[i] = take_value(in);
+static size_t read_row(struct input *in, struct pgoutput_value *out) {
+    size_t n = take_ncolumns(in);
+    for (size_t i = 0; i < n; i++)
+        out[i] = take_value(in);
+    return n;
 }
 
 /* An UPDATE may have the old row, or its key, before the new one. */
@@ -90,11 +91,11 @@ static void read_change(struct input *in, struct pgoutput *out) {
     out->relation = (uint32_t)take_number(in, 4);
     uint64_t which = take_number(in, 1);
     if (out->type == PGOUTPUT_UPDATE && (which == 'K' || which == 'O')) {
-        read_row(in, out);
+        out->nold = read_row(in, out->old);
         which = take_number(in, 1);
     }
     if (which != 'N') in->good = false;
-    read_row(in, out);
+    out->ncolumns = read_row(in, out->values);
 }
 
 static void read_message(struct input *in, struct pgoutput *out) {
@@ -128,7 +129,7 @@ bool pgoutput_has(const struct pgoutput *truncate, uint32_t relation) {
 
 bool pgoutput_read(const void *bytes, size_t length, struct pgoutput *out) {
     struct input in = {.at = bytes, .left = length, .good = true};
-    out->ncolumns = 0;
+    out->ncolumns = out->nold = 0;
     switch (take_number(&in, 1)) {
     case 'B':
         out->type = PGOUTPUT_BEGIN;

@@ -57,6 +57,11 @@ struct pgoutput {
     const char *columns[PGOUTPUT_COLUMNS_MAX];
     struct pgoutput_value values[PGOUTPUT_COLUMNS_MAX];
 
+    /* UPDATE: the row as it was, if its identity has changed, or is FULL; NULLs but for the
+     * identity's columns. 0: it didn't come. */
+    size_t nold;
+    struct pgoutput_value old[PGOUTPUT_COLUMNS_MAX];
+
     bool transactional;           /* MESSAGE */
     uint64_t at;                  /* MESSAGE: its place in the WAL */
     const char *prefix, *content; /* MESSAGE; content has `length` bytes */

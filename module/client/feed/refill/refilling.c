@@ -188,6 +188,14 @@ static void clear_up(struct refilling *r) {
     if (r->wrote_down && !is_unsettled(r)) r->wrote_down = !sink_forget_fill(r->sink);
 }
 
+/* Also while a fill that was broken off may be gone on with. */
+static bool is_reading(const struct refilling *r) {
+    bool reads = r->fresh || r->all || r->loader.pid;
+    for (uint32_t i = 0; i < r->sink->nparts && !reads; i++)
+        reads = r->sink->part[i].stage == SINK_FILLING || r->sink->part[i].token[0];
+    return reads;
+}
+
 void refilling_turn(struct refilling *r, bool rows_come) {
     struct refill_news news;
     for (refill_receive(&r->loader, &news); news.word != REFILL_NOTHING;
@@ -196,4 +204,5 @@ void refilling_turn(struct refilling *r, bool rows_come) {
     stop_if_useless(r);
     clear_up(r);
     if (rows_come) start_if_wanted(r);
+    r->sink->is_read = is_reading(r);
 }

@@ -13,7 +13,8 @@
 
 /* The table, and the best of the keys that may be read: the one that is the item itself,
  * the primary key, the shortest. An index has one direction, so that it gives the order of
- * its columns. */
+ * its columns. Where an item may be long, the stream has to say that a key has changed, as
+ * it does of the replica identity: see note_unchanged() in follow.c. */
 static const char key_facts[] =
     "SELECT c.oid, k.columns, k.is_item FROM pg_catalog.pg_class c LEFT JOIN LATERAL ("
     " SELECT string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.n) AS columns,"
@@ -29,6 +30,13 @@ static const char key_facts[] =
     " WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL"
     "  AND i.indnkeyatts = i.indnatts"
     "  AND c.relkind IN ('r', 'm', 'p') AND (c.relkind = 'p' OR NOT c.relhassubclass)"
+    "  AND (c.relreplident = 'f' OR NOT EXISTS (SELECT FROM pg_catalog.pg_attribute l"
+    "   WHERE l.attrelid = c.oid AND l.attname::text = ANY ($3::text[])"
+    "   AND l.attstorage <> 'p')"
+    "   OR CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END"
+    "   OR (SELECT count(*) = 1 AND min(n.attname::text) = $2"
+    "    FROM pg_catalog.pg_attribute n WHERE n.attrelid = c.oid"
+    "    AND n.attnum = ANY (i.indkey::int2[])))"
     " GROUP BY i.indexrelid, i.indisprimary"
     " HAVING bool_and(coalesce(a.attnotnull AND o.opcdefault"
     "  AND pg_catalog.has_column_privilege(c.oid, u.attnum, 'SELECT')"
@@ -142,8 +150,11 @@ static bool look(struct postgres *p, const void *what, struct failure *f) {
     snprintf(p->source.name, sizeof(p->source.name), "the table %s", c->table);
     p->from = table_name(p, c, f);
     if (!p->from) return false;
-    const char *const values[] = {p->from, c->item.n == 1 ? c->item.column[0] : ""};
-    PGresult *row = postgres_ask(p, key_facts, 2, values, f);
+    char *columns = sql_columns(c);
+    const char *const values[] = {p->from, c->item.n == 1 ? c->item.column[0] : "",
+                                  columns};
+    PGresult *row = postgres_ask(p, key_facts, 3, values, f);
+    free(columns);
     if (!row) return false;
     bool good = choose(p, c, row, f) && postgres_count(p, f);
     PQclear(row);
