@@ -8,6 +8,8 @@
 
 #include "netstring.h"
 
+static const char items[] = "items ";
+
 void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
                   struct heart *h) {
     *w = (struct follow){.config = c, .sink = s, .heart = h};
@@ -21,6 +23,7 @@ void follow_end(struct follow *w) {
 void follow_anew(struct follow *w) {
     w->relation = 0;
     w->deleted = 0;
+    w->rest = NULL;
 }
 
 /* ---- rows ---- */
@@ -106,12 +109,25 @@ static bool take_row(struct follow *w, const struct pgoutput *change, struct fai
 
 /* Items as the trigger of `announce` sends them. Anybody may send what isn't whole: nothing
  * is known of what it was to be, and the stream would never get past it. */
-static void take_items(struct follow *w, const char *text, size_t length) {
-    const char *end = text + length, *item;
+bool follow_rest(struct follow *w) {
+    const char *item;
     size_t n;
-    while (netstring_next(&text, end, &item, &n))
-        sink_add(w->sink, item, n);
-    if (text != end) sink_lose(w->sink, "an announcement can't be read");
+    while (w->rest && sink_has_room(w->sink)) {
+        if (netstring_next(&w->rest, w->rest_end, &item, &n)) {
+            sink_add(w->sink, item, n);
+            continue;
+        }
+        if (w->rest != w->rest_end) sink_lose(w->sink, "an announcement can't be read");
+        if (w->rest_at) sink_commit(w->sink, w->rest_at);
+        w->rest = NULL;
+    }
+    return !w->rest;
+}
+
+/* Nobody announces with `lag`; but whoever may connect can send messages. */
+static bool is_announcement(const struct follow *w, const struct pgoutput *change) {
+    return w->config->announce && change->length >= sizeof(items) - 1 &&
+           memcmp(change->content, items, sizeof(items) - 1) == 0;
 }
 
 /* Once, although the stream may bring it again. */
@@ -125,12 +141,14 @@ static void take_refill(struct follow *w, const struct pgoutput *change) {
 }
 
 static void take_message(struct follow *w, const struct pgoutput *change) {
-    static const char items[] = "items ";
-    size_t skip = sizeof(items) - 1;
     if (strcmp(change->prefix, w->prefix) != 0) return;
     if (!change->transactional) sink_begin(w->sink, change->at);
-    if (change->length > skip && memcmp(change->content, items, skip) == 0)
-        take_items(w, change->content + skip, change->length - skip);
+    if (is_announcement(w, change)) {
+        w->rest = change->content + sizeof(items) - 1;
+        w->rest_end = change->content + change->length;
+        w->rest_at = change->transactional ? 0 : change->at;
+        return;
+    }
     take_refill(w, change);
     uint64_t beat = heart_receive(w->heart, change->content, change->length);
     if (!change->transactional) sink_commit(w->sink, change->at);

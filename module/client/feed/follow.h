@@ -20,6 +20,8 @@ struct follow {
     uint64_t refill_at;              /* WAL: the last FOLLOW_REFILL; 0: none came */
     uint64_t deleted;                /* rows, in the transaction that is coming */
     bool truncated;                  /* the table, in it */
+    const char *rest, *rest_end;     /* of an announcement; NULL: none is left */
+    uint64_t rest_at;                /* it stands there; 0: in a transaction */
     char *item;
     size_t room;
     char prefix[STATE_NAME_MAX + 16];
@@ -34,5 +36,9 @@ void follow_anew(struct follow *w);
 
 /* False: the table no longer has what items are made of, or a row hasn't. */
 bool follow_change(struct follow *w, const struct pgoutput *change, struct failure *f);
+
+/* An announcement may have more items than there is room for: to be called until it says
+ * that none is left, before the next change is had. */
+bool follow_rest(struct follow *w);
 
 #endif

@@ -243,7 +243,7 @@ static void follow_parts(struct feed *feed) {
 static bool follow_all(struct feed *feed, struct failure *f) {
     struct pgoutput change;
     unsigned reads = 0;
-    while (sink_has_room(feed->sink)) {
+    while (sink_has_room(feed->sink) && follow_rest(&feed->follow)) {
         switch (stream_next(&feed->stream, &change, f)) {
         case STREAM_CHANGE:
             if (!follow_change(&feed->follow, &change, f)) return false;

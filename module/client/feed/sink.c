@@ -208,7 +208,9 @@ void sink_add(struct sink *s, const char *item, size_t length) {
     resp_word(&p->open, item, length);
     p->open_items++;
     bool full = p->open_items >= s->config->settings.batch || p->open.n >= GROUP_BYTES;
-    if (full && !part_waits_for_desk(s, p)) part_send_adds(s, p);
+    if (!full) return;
+    s->is_full = part_waits_for_desk(s, p);
+    if (!s->is_full) part_send_adds(s, p);
 }
 
 void sink_commit(struct sink *s, uint64_t lsn) {
@@ -235,6 +237,7 @@ void sink_flush(struct sink *s) {
 }
 
 bool sink_has_room(const struct sink *s) {
+    if (s->is_full) return false;
     for (size_t i = 0; i < s->nlines; i++)
         if (s->line[i]->groups >= s->config->settings.window) return false;
     return true;
@@ -467,6 +470,7 @@ void sink_receive(struct sink *s) {
 void sink_send(struct sink *s) {
     look(s);
     vouch_all(s);
+    s->is_full = false;
     for (size_t i = 0; i < s->nlines; i++)
         if (line_wants_to_write(s->line[i])) line_write(s->line[i]);
 }

@@ -112,6 +112,7 @@ struct sink {
     uint64_t read_after;   /* they count anew from the next beat after this one; 0: no */
     bool refill_is_wanted; /* somebody has asked: see refill/anew.c */
     bool is_read;          /* the table is, for a fill that hasn't ended, or may be soon */
+    bool is_full;          /* a batch is, and waits for the desk, in this turn */
     bool wants_beat;       /* at once: a part waits for one that can be vouched with */
     bool not_stored;       /* a server refuses states: why */
     char why_not_stored[256];

@@ -83,6 +83,16 @@ TEST(nobody_vouches_when_the_items_column_is_gone) {
     judge_end(s->judge);
 }
 
+/* Whoever may connect can send them. */
+TEST(items_of_messages_are_not_taken_where_nothing_is_announced) {
+    struct scene *s = scene_start(.mode = WITH_OWN);
+    redisContext *c = client(s->server);
+    database_run(s->database, "SELECT pg_logical_emit_message(false, 'bulwark.bulwark_k',"
+                              " 'items 6:forged,')");
+    scene_end(s);
+    WAIT_UNTIL(strcmp(call_text(c, "BF.CHECK", "k", "forged"), "absent") == 0);
+}
+
 /* The old filter has other items: all rows would be absent. */
 TEST(a_filter_is_filled_anew_when_its_items_are_made_in_another_way) {
     struct database *d = feed_table(feed_database(0));

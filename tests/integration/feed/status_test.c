@@ -182,6 +182,28 @@ TEST(metrics_tell_of_one_trouble_when_connections_to_the_server_are_cut) {
     CHECK(metric(port, "bulwark_feed_trouble_total") == 1);
 }
 
+/* Ten items in a batch, four batches on their way: before the first is acknowledged nothing
+ * else is taken out of a message. */
+TEST(an_announcement_is_read_no_faster_than_the_server_takes_it) {
+    struct server *s = server_shared();
+    struct proxy *line = proxy_start(s->port);
+    struct database *d = feed_table(database_shared_of(17));
+    struct feed *f =
+        feed_start(.database = d, .server = s, .to_server = line, .lease = "1h",
+                   .lines = "metrics = 127.0.0.1:0\nguarantee = announce\n"
+                            "batch = 10\nwindow = 4\n");
+    feed_wait(f);
+    int port = metrics_port(f), session = database_connect(d);
+    double before = metric(port, "bulwark_feed_adds_total");
+    proxy_stop(line);
+    database_say(session, "SELECT pg_logical_emit_message(false, 'bulwark.bulwark_k',"
+                          " 'items ' || repeat('1:x,', 5000), true)");
+    WAIT_UNTIL(metric(port, "bulwark_feed_adds_total") > before);
+    CHECK(metric(port, "bulwark_feed_adds_total") - before <= 50);
+    proxy_resume(line);
+    WAIT_UNTIL(metric(port, "bulwark_feed_adds_total") - before >= 5000);
+}
+
 TEST(metrics_tell_of_no_lease_before_anything_is_vouched_for) {
     struct feed *f =
         feed_start(.database = database(), .server = server_shared(), .lease = "1h",
