@@ -10,6 +10,7 @@
 
 #include "base/interrupt.h"
 #include "session.h"
+#include "sql_text.h"
 
 /* PostgreSQL counts microseconds from 2000-01-01. */
 #define EPOCH_SECONDS 946684800
@@ -89,14 +90,21 @@ void stream_end(struct stream *s) {
     s->connection = NULL;
 }
 
+/* publication_names is a text, in which names stand as in SQL. */
+static char *start_at(const struct feed_config *c, uint64_t lsn) {
+    char at[LSN_TEXT], *name = sql_name(c->publication), *names = sql_literal(name);
+    char *sql = fail_text("START_REPLICATION SLOT \"%s\" LOGICAL %s (proto_version '1', "
+                          "publication_names %s, messages 'true')",
+                          c->slot, lsn_show(at, lsn), names);
+    free(names);
+    free(name);
+    return sql;
+}
+
 bool stream_begin(struct stream *s, uint64_t lsn, struct failure *f) {
-    char sql[512], at[LSN_TEXT];
-    snprintf(sql, sizeof(sql),
-             "START_REPLICATION SLOT \"%s\" LOGICAL %s (proto_version '1', "
-             "publication_names '\"%s\"', messages 'true')",
-             s->config->slot, lsn_show(at, lsn), s->config->publication);
-    char state[6];
+    char state[6], *sql = start_at(s->config, lsn);
     PGresult *r = session_ask(s->connection, sql, state, f);
+    free(sql);
     s->received = lsn;
     s->flushed = 0;
     s->wants_reply = false;

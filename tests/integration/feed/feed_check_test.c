@@ -145,6 +145,15 @@ TEST(settings_that_forbid_a_feed_are_errors) {
     expect_line(got, "error    the role feeder can't stream changes*");
 }
 
+TEST(a_database_whose_values_may_be_any_bytes_is_refused) {
+    struct database *d =
+        database_start(.encoding = "SQL_ASCII", .config = "wal_level = logical\n");
+    database_run(d, "CREATE TABLE t (id int PRIMARY KEY)");
+    const char *config = config_of(d, "");
+    config_run_sql(d, config);
+    expect_error(config, "the database's encoding is SQL_ASCII*");
+}
+
 TEST(a_standby_is_refused) {
     struct database *d = database_start(.standby = true, .config = "wal_level = logical\n");
     const char *config = config_file(text_of(

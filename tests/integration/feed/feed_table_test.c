@@ -83,6 +83,13 @@ TEST(nobody_vouches_when_the_items_column_is_gone) {
     judge_end(s->judge);
 }
 
+TEST(a_table_is_followed_whatever_its_publications_name_is) {
+    struct database *d = feed_table(database_shared());
+    struct feed *f = feed_start(.database = d, .server = server_start(),
+                                .lines = "publication = a\"b'c\\d, e%s\n");
+    feed_wait(f);
+}
+
 /* Whoever may connect can send them. */
 TEST(items_of_messages_are_not_taken_where_nothing_is_announced) {
     struct scene *s = scene_start(.mode = WITH_OWN);

@@ -22,6 +22,7 @@
 static const char facts[] =
     "SELECT current_setting('server_version') AS version, current_user AS role,"
     " current_setting('wal_level') AS wal_level,"
+    " current_setting('server_encoding') AS encoding,"
     " current_setting('max_wal_senders')::int AS senders,"
     " (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS senders_used,"
     " current_setting('max_replication_slots')::int AS slots,"
@@ -107,6 +108,14 @@ static void check_wal(struct check *k, const PGresult *r) {
             level);
 }
 
+/* The stream is in UTF-8. There a value may be any bytes, and one that is none ends it. */
+static void check_encoding(struct check *k, const PGresult *r) {
+    if (strcmp(check_text(r, "encoding"), "SQL_ASCII") == 0)
+        check_say(k, CHECK_ERROR,
+                  "the database's encoding is SQL_ASCII: one value that is no UTF-8 stops "
+                  "the feed for good. Move the table to a database of another encoding");
+}
+
 static void check_room(struct check *k, const PGresult *r, const char *setting,
                        const char *most, const char *used) {
     long long limit = check_number(r, most), taken = check_number(r, used);
@@ -180,6 +189,7 @@ void check_database(struct check *k) {
     PGresult *r = check_ask(k, facts);
     if (r) {
         check_wal(k, r);
+        check_encoding(k, r);
         check_room(k, r, "max_replication_slots", "slots", "slots_used");
         check_room(k, r, "max_wal_senders", "senders", "senders_used");
         check_kept_wal(k, r);
