@@ -257,6 +257,28 @@ TEST(a_loader_that_is_killed_is_followed_by_one_that_goes_on) {
     check_rows(f);
 }
 
+static int begun(struct feed *f) {
+    static const char line[] = "the loader fills the filter";
+    int n = 0;
+    for (const char *at = program_errors(f->program); (at = strstr(at, line)); at++)
+        n++;
+    return n;
+}
+
+/* Half a second, one, two: a table isn't read over and over. */
+TEST(loaders_that_fail_soon_are_followed_later_and_later) {
+    struct feed *f = feed_start(.database = table_with(SLOW_ROWS),
+                                .server = server_shared(), .lines = SLOW);
+    WAIT_UNTIL(begun(f) == 1);
+    double first = seconds_now();
+    for (int loader = 1; loader < 4; loader++) {
+        kill(loader_of(f), SIGKILL);
+        WAIT_UNTIL(begun(f) == loader + 1);
+    }
+    CHECK(seconds_now() - first >= 3.5);
+    feed_wait(f);
+}
+
 TEST(a_feed_that_is_killed_while_it_fills_goes_on_where_it_was) {
     struct database *d = table_with(SLOW_ROWS);
     struct feed *f = feed_start(.database = d, .server = server_shared(), .lines = SLOW);

@@ -14,6 +14,9 @@
 #define AGAIN_MS_FIRST 500
 #define AGAIN_MS_LAST  300000
 
+/* One that fails after so long has done some of the work: the next one goes on with it. */
+#define WORKED_MS 60000
+
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
                      struct heart *h) {
     *r = (struct refilling){
@@ -125,7 +128,6 @@ static void go(struct refilling *r) {
     refill_go(&r->loader);
     if (!r->went) notify_change(NOTIFY_LOADER, "the loader fills the filter");
     r->went = true;
-    r->pause = AGAIN_MS_FIRST;
 }
 
 /* One that went on with what another had begun didn't say that it begins. */
@@ -143,6 +145,8 @@ static void take_end(struct refilling *r) {
 static void take_failure(struct refilling *r, const char *why) {
     notify_change(NOTIFY_LOADER, "the fill has failed, and is tried again: %s", why);
     r->failed++;
+    if (r->went && interrupt_clock() - r->started_at >= WORKED_MS)
+        r->pause = AGAIN_MS_FIRST;
     r->at = interrupt_clock() + r->pause;
     r->pause = 2 * r->pause < AGAIN_MS_LAST ? 2 * r->pause : AGAIN_MS_LAST;
 }
