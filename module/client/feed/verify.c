@@ -33,6 +33,9 @@
 /* What is shown of them. */
 #define DENIED_SHOWN 10
 
+/* So many connections may break before an answer has come. */
+#define BROKEN_MAX 10
+
 struct verify {
     const struct feed_config *config;
     PGconn *connection;
@@ -41,6 +44,8 @@ struct verify {
     PGresult *rows; /* an item each, then the columns that it is made of */
     bool *denied;   /* by row */
     size_t unknown; /* rows that the filter says nothing of */
+    unsigned broken;
+    int64_t lost; /* ms that were waited for no answer */
 };
 
 /* ---- the sample ---- */
@@ -131,14 +136,27 @@ static bool take_sample(struct verify *v, struct failure *f) {
 
 /* ---- the filter ---- */
 
+/* A server that breaks off, or is silent, is given time for all rows together. */
+static redisReply *answer_to(struct verify *v, const struct question *q,
+                             struct failure *f) {
+    for (;;) {
+        int64_t began = interrupt_clock();
+        redisReply *r = nodes_ask(v->nodes, q, f);
+        if (r || f->code != EXIT_SERVER) return r;
+        v->lost += interrupt_clock() - began;
+        if (++v->broken > BROKEN_MAX || v->lost >= v->config->settings.timeout) return NULL;
+    }
+}
+
 static bool ask(struct verify *v, int row, bool *absent, struct failure *f) {
     const char *item = PQgetvalue(v->rows, row, 0);
     size_t length = (size_t)PQgetlength(v->rows, row, 0);
     const char *key = v->parts.part[split_part(item, length, v->parts.n)].key;
     const char *words[] = {"BF.CHECK", key, item};
     const size_t lengths[] = {8, strlen(key), length};
-    struct question q = {.n = 3, .words = words, .lengths = lengths, .key = key};
-    redisReply *r = nodes_ask(v->nodes, &q, f);
+    struct question q = {
+        .n = 3, .words = words, .lengths = lengths, .key = key, .once = true};
+    redisReply *r = answer_to(v, &q, f);
     if (!r) return false;
     bool good = r->type != REDIS_REPLY_ERROR;
     if (!good) fail(f, EXIT_REFUSED, "BF.CHECK is refused: %s", r->str);

@@ -7,6 +7,7 @@
 #include "feeds.h"
 #include "files.h"
 #include "harness.h"
+#include "integration/client/looks.h"
 #include "integration/client/promtool.h"
 
 #include <arpa/inet.h>
@@ -103,6 +104,20 @@ TEST(verify_names_rows_that_are_denied) {
     program_signal(f->program, SIGCONT);
     CHECK_INT(got.code, 1);
     CHECK(strstr(got.out, "denied: 77\n"));
+}
+
+/* On each connection one answer, then lines that are none. */
+TEST(verify_gives_up_a_server_that_breaks_off_again_and_again) {
+    static const char answer[] = "+maybe\r\n\r\n\r\n";
+    struct database *d = database();
+    database_run(d, "INSERT INTO users SELECT generate_series(1, 1000)");
+    const char *port = stand_in(answer, sizeof answer - 1);
+    struct feed *f = feed_start(.database = d, .server = server_shared(),
+                                .address = text_of("server = 127.0.0.1:%s\n", port));
+    feed_kill(f);
+    struct outcome got = program_run("feed", "verify", f->config);
+    CHECK_INT(got.code, 3);
+    CHECK_STR(got.out, "");
 }
 
 /* -------------------------------------------------------------------------
