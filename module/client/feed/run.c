@@ -142,7 +142,7 @@ static void take_view(struct feed *feed) {
 /* What was applied of another's WAL isn't applied of its. */
 static void forget_places(struct feed *feed) {
     feed->keep = (struct keep){.ms = feed->config->keep};
-    feed->reported = 0;
+    feed->reported = feed->follow.refill_at = 0;
 }
 
 static void take_database(struct feed *feed, uint64_t confirmed) {

@@ -161,8 +161,14 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
     scene_end(s);
 }
 
+static void refill(struct scene *s) {
+    CHECK_INT(program_run("feed", "refill", s->feed->config).code, 0);
+    scene_wait_for_refill(s);
+    scene_go_on(s);
+}
+
 /* To a copy of its disk: the same system, the same timeline, and less in its WAL than the
- * filter has. What is written there next would never come. */
+ * filter has. What is written there next would never come, nor would a wish to refill. */
 SCENE(a_filter_is_filled_anew_when_the_database_is_put_back) {
     struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
     judge_rest(s->judge);
@@ -174,11 +180,14 @@ SCENE(a_filter_is_filled_anew_when_the_database_is_put_back) {
     database_run(s->database, "SELECT pg_logical_emit_message(false, 'x', 'x'),"
                               " pg_switch_wal()");
     scene_go_on(s);
+    refill(s);
     judge_rest(s->judge);
     judge_forget(s->judge);
     database_become(s->database, before);
     scene_wait_for_refill(s);
     judge_go_on(s->judge);
+    scene_go_on(s);
+    refill(s);
     scene_end(s);
 }
 
