@@ -259,13 +259,13 @@ static bool follow_all(struct feed *feed, struct failure *f) {
     return true;
 }
 
-/* While there is no room, it is we who don't listen. */
+/* While there is no room, it is we who don't listen. Nothing is received before what has
+ * been is used up: libpq would put it all behind that, and keep the memory. */
 static bool listen_to(struct feed *feed, struct failure *f) {
     if (!sink_has_room(feed->sink)) {
         feed->stream.heard_at = interrupt_clock();
         return true;
     }
-    stream_receive(&feed->stream);
     if (!follow_all(feed, f)) return false;
     if (interrupt_clock() - feed->stream.heard_at < feed->silence) return true;
     feed->silence =

@@ -162,13 +162,6 @@ static size_t any_event(bool feed_lives) {
 
 /* ---- calm ---- */
 
-static long memory_of(pid_t pid) {
-    struct file status = file_read(text_of("/proc/%d/status", (int)pid));
-    const char *at = strstr(status.bytes, "VmRSS:");
-    if (!at) FAIL("process %d has no memory", (int)pid);
-    return atol(at + strlen("VmRSS:"));
-}
-
 /* MB; 0: it doesn't say. */
 static long held_by(struct storm *w) {
     int session = database_try_to_connect(w->scene->database);
@@ -191,7 +184,7 @@ static void check_held(struct storm *w) {
 
 static void check_memory(struct storm *w) {
     struct program *p = w->scene->feed->program;
-    w->last_kb = memory_of(p->pid);
+    w->last_kb = feed_memory(w->scene->feed);
     if (w->feed != p->pid) w->first_kb = w->last_kb;
     if (w->last_kb > w->highest_kb) w->highest_kb = w->last_kb;
     w->feed = p->pid;

@@ -121,3 +121,18 @@ TEST(a_filter_is_filled_anew_when_its_items_are_made_in_another_way) {
     expect(c, "[maybe, maybe, absent]", "BF.MCHECK", "k", "user:1", "user:100", "1");
     CHECK(feed_said(f, "another table or item"));
 }
+
+/* PostgreSQL sends as much as it is let; the server gets three rows at a time. */
+TEST(memory_is_flat_while_rows_come_faster_than_the_server_takes_them) {
+    struct database *d = database_shared();
+    struct server *s = server_start();
+    database_run(d, "CREATE TABLE users (id text PRIMARY KEY)");
+    struct feed *f =
+        feed_start(.database = d, .server = s, .lines = "window = 1\nbatch = 3\n");
+    feed_wait(f);
+    long before = feed_memory(f);
+    database_run(d, "INSERT INTO users SELECT repeat('x', 200) || g"
+                    " FROM generate_series(1, 50000) AS g");
+    WAIT_UNTIL(call_int(client(s), "BF.CARD", "k") > 49000);
+    CHECK(feed_memory(f) < before + 2048);
+}

@@ -132,6 +132,13 @@ pid_t feed_walsender(struct feed *f) {
                              "SELECT active_pid FROM pg_replication_slots WHERE active"));
 }
 
+long feed_memory(struct feed *f) {
+    int pid = (int)f->program->pid;
+    const char *at = strstr(file_read(text_of("/proc/%d/status", pid)).bytes, "VmRSS:");
+    if (!at) FAIL("process %d has no memory", pid);
+    return atol(at + strlen("VmRSS:"));
+}
+
 bool feed_said(struct feed *f, const char *words) {
     return strstr(program_errors(f->program), words) != NULL;
 }

@@ -62,6 +62,9 @@ void feed_end(struct feed *f);
 /* The process that serves its stream. */
 pid_t feed_walsender(struct feed *f);
 
+/* What it has in memory, in kB. */
+long feed_memory(struct feed *f);
+
 /* A line of its log that has this in it, since it was started last. */
 bool feed_said(struct feed *f, const char *words);
 
