@@ -192,9 +192,7 @@ static bool begin_stream(struct feed *feed, uint64_t lsn, struct failure *f) {
         return false;
     if (sink_wal_ends(feed->sink, slot.now)) {
         forget_places(feed);
-        return fail(f, EXIT_SOURCE,
-                    "the database has less WAL than it had: it is read "
-                    "anew");
+        return fail(f, EXIT_SOURCE, "the database was put back: its WAL is read anew");
     }
     if (slot.confirmed > lsn && lsn)
         return fail(f, EXIT_BUSY, "another feed has moved the slot");
