@@ -60,11 +60,7 @@ static redisReply *ask(struct nodes *nodes, const char *command, const char *key
                        struct failure *f) {
     const char *words[] = {command, key};
     struct question q = {.n = 2, .words = words, .key = key, .once = true};
-    redisReply *r = nodes_ask(nodes, &q, f);
-    if (!r || r->type != REDIS_REPLY_ERROR) return r;
-    fail(f, EXIT_REFUSED, "%s of %s is refused: %s", command, key, r->str);
-    freeReplyObject(r);
-    return NULL;
+    return nodes_ask_well(nodes, &q, f);
 }
 
 struct dropped {

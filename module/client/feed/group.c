@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "server/reply.h"
 
 /* Errors of BF.READY that are answers. A lease would have ended before it begins: the beat
  * was on its way for so long, and the next one may be quicker. An empty filter isn't ready:
@@ -45,10 +46,11 @@ void group_add(struct group *g, enum group_reply is, size_t n, const char *const
 
 /* ---- replies ---- */
 
-const char *group_error(const redisReply *r) {
+/* An error in a reply, wherever it stands; NULL: none. */
+static const char *error_in(const redisReply *r) {
     const char *error = r->type == REDIS_REPLY_ERROR ? r->str : NULL;
     for (size_t i = 0; !error && i < r->elements; i++)
-        error = group_error(r->element[i]);
+        error = error_in(r->element[i]);
     return error;
 }
 
@@ -66,7 +68,6 @@ void group_fail(struct group *g, const char *why) {
 /* What is longer is none of ours. */
 static void take_state(struct group *g, const redisReply *r) {
     bool fits = r->type == REDIS_REPLY_STRING && r->len < sizeof(g->state);
-    g->has_state = r->type == REDIS_REPLY_STRING;
     if (fits) memcpy(g->state, r->str, r->len + 1);
 }
 
@@ -82,10 +83,6 @@ static void take_files(struct group *g, const redisReply *r) {
     if (r->type != REDIS_REPLY_ARRAY || r->elements != 2) return;
     g->files[0] = r->element[0]->integer;
     g->files[1] = r->element[1]->integer;
-}
-
-static bool begins(const char *error, const char *words) {
-    return strncmp(error, words, strlen(words)) == 0;
 }
 
 static void take_ready(struct group *g, const redisReply *r) {
@@ -128,14 +125,14 @@ static void take_good(struct group *g, enum group_reply is, redisReply *r) {
 
 /* A filter that isn't there is an answer to BF.INFO. */
 static bool is_expected(enum group_reply is, const char *error) {
-    if (is == REPLY_INFO) return begins(error, "ERR not found");
-    if (is == REPLY_READY) return begins(error, LATE) || begins(error, EMPTY);
+    if (is == REPLY_INFO) return reply_begins(error, "ERR not found");
+    if (is == REPLY_READY) return reply_begins(error, LATE) || reply_begins(error, EMPTY);
     return is == REPLY_ANY;
 }
 
 void group_take(struct group *g, redisReply *r) {
     enum group_reply is = g->reply[g->got++];
-    const char *error = group_error(r);
+    const char *error = error_in(r);
     if (is == REPLY_STORED)
         take_stored(g, r, error);
     else if (error && !is_expected(is, error))

@@ -69,8 +69,7 @@ struct group {
     bool failed;
     char why[256]; /* it failed, or its state wasn't stored */
     bool not_stored;
-    bool vouched, refused; /* BF.READY; neither: its lease would have ended already */
-    bool has_state;
+    bool vouched, refused;      /* BF.READY; neither: its lease would have ended already */
     char state[STATE_TEXT_MAX]; /* that was there before; "": none, or none of ours */
     redisReply *info;
     uint64_t items;
@@ -97,8 +96,5 @@ void group_fail(struct group *g, const char *why);
 
 /* Of TIME: Unix ms; 0: it is none. */
 int64_t group_clock(const redisReply *r);
-
-/* An error in a reply, wherever it stands; NULL: none. */
-const char *group_error(const redisReply *r);
 
 #endif

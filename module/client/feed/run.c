@@ -331,10 +331,6 @@ static void count_parts(const struct sink *s, struct feed_numbers *n) {
     }
 }
 
-static uint64_t distance(uint64_t from, uint64_t to) {
-    return from && to > from ? to - from : 0;
-}
-
 static void tell_numbers(struct feed *feed) {
     const struct sink *s = feed->sink;
     const struct heart *h = &feed->heart;
@@ -344,8 +340,8 @@ static void tell_numbers(struct feed *feed) {
     n->servers_reachable = 0;
     for (size_t i = 0; i < s->nlines; i++)
         n->servers_reachable += s->line[i]->c != NULL;
-    n->lag = distance(s->applied, feed->stream.received);
-    n->held = distance(s->confirmed, feed->stream.received);
+    n->lag = lsn_distance(s->applied, feed->stream.received);
+    n->held = lsn_distance(s->confirmed, feed->stream.received);
     n->seen_at = h->seen_at;
     count_parts(s, n);
     n->beats = h->sent;

@@ -23,6 +23,10 @@ bool lsn_read(const char *text, uint64_t *out) {
     return true;
 }
 
+uint64_t lsn_distance(uint64_t from, uint64_t to) {
+    return from && to > from ? to - from : 0;
+}
+
 size_t state_write(const struct state *s, char *out) {
     char lsn[LSN_TEXT];
     return (size_t)snprintf(

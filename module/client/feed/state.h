@@ -59,4 +59,7 @@ char *state_key(const char *key, bool cluster);
 const char *lsn_show(char *out, uint64_t lsn);
 bool lsn_read(const char *text, uint64_t *out);
 
+/* Bytes of WAL; 0 from a place that isn't known, or backwards. */
+uint64_t lsn_distance(uint64_t from, uint64_t to);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "actions.h"
 #include "database.h"
+#include "group.h"
 #include "print/json.h"
 #include "server/nodes.h"
 #include "print/numbers.h"
@@ -55,18 +56,8 @@ struct status {
 static redisReply *ask(struct nodes *nodes, const char *key, size_t n, const char **words,
                        struct failure *f) {
     struct question q = {.n = n, .words = words, .key = key, .once = true};
-    redisReply *r = nodes_ask(nodes, &q, f);
-    if (!r || r->type != REDIS_REPLY_ERROR || strcmp(words[0], "BF.INFO") == 0) return r;
-    fail(f, EXIT_REFUSED, "%s is refused: %s", words[0], r->str);
-    freeReplyObject(r);
-    return NULL;
-}
-
-/* The server's, in ms. */
-static int64_t clock_of(const redisReply *r) {
-    if (r->type != REDIS_REPLY_ARRAY || r->elements != 2) return 0;
-    return strtoll(r->element[0]->str, NULL, 10) * 1000 +
-           strtoll(r->element[1]->str, NULL, 10) / 1000;
+    bool may_be_missing = strcmp(words[0], "BF.INFO") == 0;
+    return may_be_missing ? nodes_ask(nodes, &q, f) : nodes_ask_well(nodes, &q, f);
 }
 
 static void name_causes(const struct survey_filter *filter, char *out, size_t room) {
@@ -115,7 +106,7 @@ static void look_at(const struct feed_config *c, struct nodes *nodes, const char
         out->found = NO_FILTER;
     } else {
         bool leased = filter.lease_left != SURVEY_NEVER;
-        out->lease_left = leased ? filter.lease_left - clock_of(now) : 0;
+        out->lease_left = leased ? filter.lease_left - group_clock(now) : 0;
         judge(c, state, &filter, out);
     }
     freeReplyObject(state);
@@ -162,10 +153,6 @@ static uint64_t lsn_of(const struct status *s) {
     return least == UINT64_MAX ? 0 : least;
 }
 
-static uint64_t distance(uint64_t now, uint64_t lsn) {
-    return lsn && now > lsn ? now - lsn : 0;
-}
-
 /* ---- for people ---- */
 
 /* Each beat is WAL, too, and what PostgreSQL notes by itself. */
@@ -189,8 +176,8 @@ static void show_database(const struct status *s) {
     else
         printf(slot->active ? "The slot %s is read by a feed, and holds %s of WAL.\n"
                             : "No feed reads the slot %s, which holds %s of WAL.\n",
-               name, numbers_show_bytes(bytes, distance(slot->now, slot->restart)));
-    if (slot->exists && lsn_of(s)) show_lag(distance(slot->now, lsn_of(s)));
+               name, numbers_show_bytes(bytes, lsn_distance(slot->restart, slot->now)));
+    if (slot->exists && lsn_of(s)) show_lag(lsn_distance(lsn_of(s), slot->now));
 }
 
 /* All parts that were found so, as one row. */
@@ -257,8 +244,8 @@ static void write_slot(const struct status *s, FILE *out) {
     json_bool(out, "exists", s->slot.exists);
     json_bool(out, "active", s->slot.active);
     json_bool(out, "lost", s->slot.lost);
-    json_count(out, "held_bytes", distance(s->slot.now, s->slot.restart));
-    json_count(out, "lag_bytes", distance(s->slot.now, lsn_of(s)));
+    json_count(out, "held_bytes", lsn_distance(s->slot.restart, s->slot.now));
+    json_count(out, "lag_bytes", lsn_distance(lsn_of(s), s->slot.now));
     json_close(out);
     json_end_line(out);
 }

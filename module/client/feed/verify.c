@@ -141,7 +141,7 @@ static redisReply *answer_to(struct verify *v, const struct question *q,
                              struct failure *f) {
     for (;;) {
         int64_t began = interrupt_clock();
-        redisReply *r = nodes_ask(v->nodes, q, f);
+        redisReply *r = nodes_ask_well(v->nodes, q, f);
         if (r || f->code != EXIT_SERVER) return r;
         v->lost += interrupt_clock() - began;
         if (++v->broken > BROKEN_MAX || v->lost >= v->config->settings.timeout) return NULL;
@@ -158,12 +158,10 @@ static bool ask(struct verify *v, int row, bool *absent, struct failure *f) {
         .n = 3, .words = words, .lengths = lengths, .key = key, .once = true};
     redisReply *r = answer_to(v, &q, f);
     if (!r) return false;
-    bool good = r->type != REDIS_REPLY_ERROR;
-    if (!good) fail(f, EXIT_REFUSED, "BF.CHECK is refused: %s", r->str);
-    *absent = good && r->str && strcmp(r->str, "absent") == 0;
-    v->unknown += good && r->str && strcmp(r->str, "unknown") == 0;
+    *absent = r->str && strcmp(r->str, "absent") == 0;
+    v->unknown += r->str && strcmp(r->str, "unknown") == 0;
     freeReplyObject(r);
-    return good;
+    return true;
 }
 
 /* Those that are denied; the second time, those of them that are again. */

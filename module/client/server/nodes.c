@@ -374,3 +374,13 @@ redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct fail
         if (interrupt_clock() >= t.until || !go_on(nodes, &t, q, tries, f)) return NULL;
     }
 }
+
+redisReply *nodes_ask_well(struct nodes *nodes, const struct question *q,
+                           struct failure *f) {
+    redisReply *r = nodes_ask(nodes, q, f);
+    if (!r || r->type != REDIS_REPLY_ERROR) return r;
+    fail(f, EXIT_REFUSED, "%s for %s is refused: %s", q->words[0],
+         q->key ? q->key : "the filter", r->str);
+    freeReplyObject(r);
+    return NULL;
+}

@@ -87,8 +87,12 @@ struct question {
  * nobody answers, or not yet, or a cluster that is taken for none. */
 redisReply *nodes_ask(struct nodes *nodes, const struct question *q, struct failure *f);
 
-/* The same on one node that must be connected, without a second try; no longer than until
- * that time, on interrupt_clock(). */
+/* The same, but an error reply is a failure, too. */
+redisReply *nodes_ask_well(struct nodes *nodes, const struct question *q,
+                           struct failure *f);
+
+/* As nodes_ask(), on one node that must be connected, without a second try; no longer
+ * than until that time, on interrupt_clock(). */
 redisReply *nodes_ask_node(struct node *node, int64_t until, struct failure *f, size_t n,
                            const char *const *words);
 

@@ -21,14 +21,9 @@ static redisReply *ask(struct nodes *nodes, const char *place, const char *verb,
     const size_t lengths[] = {strlen(verb), strlen(key), length};
     struct question q = {
         .n = value ? 3 : 2, .words = words, .lengths = lengths, .key = key};
-    redisReply *r = nodes_ask(nodes, &q, f);
-    bool refused = r && r->type == REDIS_REPLY_ERROR;
-    if (refused) {
-        fail(f, EXIT_REFUSED, "%s of %s is refused: %s", verb, key, r->str);
-        freeReplyObject(r);
-    }
+    redisReply *r = nodes_ask_well(nodes, &q, f);
     free(key);
-    return refused ? NULL : r;
+    return r;
 }
 
 bool record_delete(struct nodes *nodes, const char *place, struct failure *f) {
