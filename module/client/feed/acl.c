@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refill/record.h"
+
 static const char always[] =
     " +bf.insert +bf.card +bf.info +bf.ready +bf.rebuild +bf.check"
     " +get +set +del +watch +multi +exec +discard +time +wait +info +ping";
@@ -29,7 +31,8 @@ static void write_keys(const struct feed_config *c, FILE *out) {
     char *state = state_key(c->filter, c->settings.cluster);
     write_pattern(c->filter, parts ? ":{*}" : "", out);
     write_pattern(parts ? c->filter : state, parts ? ":{*}:feed" : "", out);
-    write_pattern(parts ? c->filter : state, parts ? ":{*}:feed:fill" : ":fill", out);
+    write_pattern(parts ? c->filter : state,
+                  parts ? ":{*}:feed" RECORD_SUFFIX : RECORD_SUFFIX, out);
     free(state);
 }
 

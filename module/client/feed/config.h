@@ -33,6 +33,7 @@ struct feed_config {
     uint64_t
         of; /* a number for table and item, as they were written: others have another */
     char slot[STATE_NAME_MAX], publication[STATE_NAME_MAX];
+    char prefix[STATE_NAME_MAX + sizeof("bulwark.")]; /* of the slot's messages */
 
     /* The server, and the filter, as the command line of the other subcommands has them:
      * also parts, error, capacity, batch, window. */

@@ -119,15 +119,20 @@ static bool derive_slot(struct feed_config *c, struct failure *f) {
                 "the filter's name is too long for a slot's: slot = NAME gives it another");
 }
 
-static bool read_slot(struct feed_config *c, struct failure *f) {
+static bool take_slot(struct feed_config *c, struct failure *f) {
     const char *name = c->slot_name;
-    if (!name) return derive_slot(c, f);
     size_t length = strlen(name);
     if (length >= sizeof(c->slot) ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
         return fail(f, EXIT_USAGE, "slot wants at most %zu of a-z, 0-9 and _, not '%s'",
                     sizeof(c->slot) - 1, name);
     strcpy(c->slot, name);
+    return true;
+}
+
+static bool read_slot(struct feed_config *c, struct failure *f) {
+    if (!(c->slot_name ? take_slot(c, f) : derive_slot(c, f))) return false;
+    snprintf(c->prefix, sizeof(c->prefix), "bulwark.%s", c->slot);
     return true;
 }
 

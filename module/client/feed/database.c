@@ -12,10 +12,10 @@
  * may do without a transaction of its own. Nobody waits for standbys. What looks behind it
  * is a transaction of its own. */
 static const char beat_17[] =
-    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(false, 'bulwark.%s', '%s', true);"
+    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(false, '%s', '%s', true);"
     " COMMIT; %s";
 static const char beat_14[] =
-    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(true, 'bulwark.%s', '%s');"
+    "BEGIN; SELECT pg_catalog.pg_logical_emit_message(true, '%s', '%s');"
     " COMMIT; %s";
 
 static const char slot_facts[] =
@@ -47,11 +47,11 @@ bool database_open(struct database *d, struct failure *f) {
 }
 
 static const char holds[] = "SELECT pg_catalog.pg_try_advisory_lock%s("
-                            "pg_catalog.hashtextextended('bulwark.%s', 0))";
+                            "pg_catalog.hashtextextended('%s', 0))";
 
 bool database_hold(struct database *d, bool alone, struct failure *f) {
-    char sql[sizeof(holds) + STATE_NAME_MAX + sizeof("_shared")];
-    snprintf(sql, sizeof(sql), holds, alone ? "" : "_shared", d->config->slot);
+    char sql[sizeof(holds) + sizeof(d->config->prefix) + sizeof("_shared")];
+    snprintf(sql, sizeof(sql), holds, alone ? "" : "_shared", d->config->prefix);
     PGresult *r = session_ask(d->connection, sql, NULL, f);
     bool held = r && *PQgetvalue(r, 0, 0) == 't';
     if (r && !held)
@@ -141,7 +141,7 @@ bool database_beat(struct database *d, const char *text, struct failure *f) {
     char *view = view_of(d, f);
     if (!view) return false;
     char *sql =
-        fail_text(d->version >= 170000 ? beat_17 : beat_14, d->config->slot, text, view);
+        fail_text(d->version >= 170000 ? beat_17 : beat_14, d->config->prefix, text, view);
     d->looked = false;
     bool sent = begin(d, PQsendQuery(d->connection, sql), DATABASE_BEATS, f);
     free(sql);

@@ -13,7 +13,6 @@ static const char items[] = "items ";
 void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,
                   struct heart *h) {
     *w = (struct follow){.config = c, .sink = s, .heart = h};
-    snprintf(w->prefix, sizeof(w->prefix), "bulwark.%s", c->slot);
 }
 
 void follow_end(struct follow *w) {
@@ -141,7 +140,7 @@ static void take_refill(struct follow *w, const struct pgoutput *change) {
 }
 
 static void take_message(struct follow *w, const struct pgoutput *change) {
-    if (strcmp(change->prefix, w->prefix) != 0) return;
+    if (strcmp(change->prefix, w->config->prefix) != 0) return;
     if (!change->transactional) sink_begin(w->sink, change->at);
     if (is_announcement(w, change)) {
         w->rest = change->content + sizeof(items) - 1;

@@ -24,7 +24,6 @@ struct follow {
     uint64_t rest_at;                /* it stands there; 0: in a transaction */
     char *item;
     size_t room;
-    char prefix[STATE_NAME_MAX + 16];
 };
 
 void follow_begin(struct follow *w, const struct feed_config *c, struct sink *s,

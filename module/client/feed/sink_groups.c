@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "look.h"
+#include "refill/record.h"
 #include "sink_part.h"
 #include "survey/survey.h"
 
@@ -115,7 +116,7 @@ static void send_revoke(struct sink_part *p, struct line *l) {
 bool sink_forget_fill(struct sink *s) {
     struct sink_part *p = &s->part[0];
     if (!p->line || !p->line->c) return false;
-    char *key = fail_text("%s:fill", p->state_key);
+    char *key = record_key(p->state_key);
     struct group *g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_ANY, "DEL", key);
     line_send(p->line, g);

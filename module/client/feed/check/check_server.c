@@ -7,6 +7,7 @@
 #include "feed/acl.h"
 #include "check.h"
 #include "check_size.h"
+#include "feed/refill/record.h"
 #include "base/interrupt.h"
 #include "print/numbers.h"
 #include "fill/part.h"
@@ -279,8 +280,7 @@ static void check_memory(struct server *s, const struct node *node,
 
 static void check_keys(struct server *s, struct node *node, const struct part *p) {
     char *state = state_key(p->key, s->check->config->settings.cluster);
-    char *fill = fail_alloc(strlen(state) + sizeof(":fill"));
-    sprintf(fill, "%s:fill", state);
+    char *fill = record_key(state);
     const struct check_keys keys = {p->key, state, fill};
     check_rights(s->check, node, &keys);
     free(fill);

@@ -20,9 +20,8 @@ static bool feed_runs(struct database *d, struct failure *f) {
 
 static bool ask(struct database *d, struct failure *f) {
     char *sql = fail_text(
-        "SELECT pg_catalog.pg_logical_emit_message(true, 'bulwark.%s', '" FOLLOW_REFILL
-        "')",
-        d->config->slot);
+        "SELECT pg_catalog.pg_logical_emit_message(true, '%s', '" FOLLOW_REFILL "')",
+        d->config->prefix);
     PGresult *r = session_ask(d->connection, sql, NULL, f);
     PQclear(r);
     free(sql);

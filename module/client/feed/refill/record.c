@@ -13,10 +13,13 @@
 
 /* ---- on the server ---- */
 
+char *record_key(const char *place) {
+    return fail_text("%s" RECORD_SUFFIX, place);
+}
+
 static redisReply *ask(struct nodes *nodes, const char *place, const char *verb,
                        const char *value, size_t length, struct failure *f) {
-    char *key = fail_alloc(strlen(place) + sizeof(":fill"));
-    sprintf(key, "%s:fill", place);
+    char *key = record_key(place);
     const char *words[] = {verb, key, value};
     const size_t lengths[] = {strlen(verb), strlen(key), length};
     struct question q = {

@@ -30,8 +30,13 @@ struct record {
     size_t length;
 };
 
-/* `place` is the key of the first part's state, which the record's key begins with. One
- * that is missing, or that record_write() never wrote, has no tokens. */
+/* What stands behind the key of the first part's state: `place`, below. */
+#define RECORD_SUFFIX ":fill"
+
+/* The record's key. Free it. */
+char *record_key(const char *place);
+
+/* One that is missing, or that record_write() never wrote, has no tokens. */
 bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
                  struct record *out, struct failure *f);
 bool record_write(struct nodes *nodes, const char *place, const struct record *record,
