@@ -112,39 +112,15 @@ static const char triggers[] =
 
 /* ---- an item ---- */
 
-/* For format(). What has a backslash is written so that it is read alike under any
- * standard_conforming_strings: the writer's session decides. */
-static void write_format(const struct form *form, FILE *out) {
-    bool escaped = false;
-    for (size_t i = 0; i <= form->n; i++)
-        escaped = escaped || strchr(form->text[i], '\\');
-    fputs(escaped ? "E'" : "'", out);
-    for (size_t i = 0; i <= form->n; i++) {
-        for (const char *c = form->text[i]; *c; c++) {
-            if (strchr("'%\\", *c)) putc(*c, out);
-            putc(*c, out);
-        }
-        if (i < form->n) fputs("%s", out);
-    }
-    putc('\'', out);
-}
-
-/* format() writes values by their types' own functions, as pgoutput does: || would not. And
- * pgoutput speaks UTF-8 with the feed, whatever the database does. */
+/* pgoutput speaks UTF-8 with the feed, whatever the database does. */
 static void write_items(const struct form *form, const char *rows, FILE *out) {
-    fputs("SELECT convert_to(format(", out);
-    write_format(form, out);
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
-        fprintf(out, ", r.%s", name);
-        free(name);
-    }
-    fprintf(out, "), 'UTF8') AS i\n                FROM %s AS r WHERE ", rows);
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
-        fprintf(out, "%sr.%s IS NOT NULL", i ? " AND " : "", name);
-        free(name);
-    }
+    char *item = sql_item(form, "r."), *has_item = sql_has_item(form, "r.");
+    fprintf(out,
+            "SELECT convert_to(%s, 'UTF8') AS i\n"
+            "                FROM %s AS r WHERE %s",
+            item, rows, has_item);
+    free(item);
+    free(has_item);
 }
 
 static void write_cursor(const struct form *form, bool update, FILE *out) {

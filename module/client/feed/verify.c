@@ -50,28 +50,6 @@ struct verify {
 
 /* ---- the sample ---- */
 
-/* format() writes values as the stream does: announce_sql.c. */
-static void write_item(const struct form *form, FILE *out) {
-    char *text = NULL, *literal, *name;
-    size_t length;
-    FILE *format = open_memstream(&text, &length);
-    for (size_t i = 0; i <= form->n; i++) {
-        for (const char *c = form->text[i]; *c; c++)
-            fputs(*c == '%' ? "%%" : (char[]){*c, '\0'}, format);
-        if (i < form->n) fputs("%s", format);
-    }
-    fclose(format);
-    literal = sql_literal(text);
-    fprintf(out, "pg_catalog.format(%s", literal);
-    for (size_t i = 0; i < form->n; i++) {
-        fprintf(out, ", %s", name = sql_name(form->column[i]));
-        free(name);
-    }
-    putc(')', out);
-    free(literal);
-    free(text);
-}
-
 static void write_columns(const struct form *form, FILE *out) {
     for (size_t i = 0; i < form->n; i++) {
         char *name = sql_name(form->column[i]);
@@ -80,28 +58,21 @@ static void write_columns(const struct form *form, FILE *out) {
     }
 }
 
-static void write_where(const struct form *form, FILE *out) {
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
-        fprintf(out, "%s %s IS NOT NULL", i ? " AND" : " WHERE", name);
-        free(name);
-    }
-}
-
 /* Pages of a large table: some more rows than are wanted, since pages differ. */
 static char *sample_of(const struct feed_config *c, double rows) {
-    char *sql = NULL, *table = sql_table(c);
+    char *sql = NULL, *table = sql_table(c), *item = sql_item(&c->item, ""),
+         *has_item = sql_has_item(&c->item, "");
     size_t length;
     FILE *out = open_memstream(&sql, &length);
-    fputs("SELECT ", out);
-    write_item(&c->item, out);
+    fprintf(out, "SELECT %s", item);
     write_columns(&c->item, out);
     fprintf(out, " FROM %s", table);
     if (rows > ROWS_SORTED) fprintf(out, " TABLESAMPLE SYSTEM (%.9f)", 300.0 * ROWS / rows);
-    write_where(&c->item, out);
-    fprintf(out, " ORDER BY pg_catalog.random() LIMIT %d", ROWS);
+    fprintf(out, " WHERE %s ORDER BY pg_catalog.random() LIMIT %d", has_item, ROWS);
     fclose(out);
     free(table);
+    free(item);
+    free(has_item);
     return sql;
 }
 
@@ -189,20 +160,20 @@ static void write_row(const struct verify *v, int row, FILE *out) {
 
 /* A row that is gone is denied rightly. */
 static bool forget_gone(struct verify *v, int row, struct failure *f) {
-    char *sql = NULL, *table = sql_table(v->config),
-         *item = sql_literal(PQgetvalue(v->rows, row, 0));
+    char *sql = NULL, *table = sql_table(v->config), *item = sql_item(&v->config->item, ""),
+         *denied = sql_literal(PQgetvalue(v->rows, row, 0));
     size_t length;
     FILE *out = open_memstream(&sql, &length);
     fprintf(out, "SELECT EXISTS (SELECT FROM %s WHERE ", table);
     write_row(v, row, out);
-    write_item(&v->config->item, out);
-    fprintf(out, " = %s)", item);
+    fprintf(out, "%s = %s)", item, denied);
     fclose(out);
     PGresult *r = session_ask_within(v->connection, sql, READ_MS, NULL, f);
     if (r) v->denied[row] = *PQgetvalue(r, 0, 0) == 't';
     free(sql);
     free(table);
     free(item);
+    free(denied);
     PQclear(r);
     return r != NULL;
 }

@@ -50,77 +50,6 @@ static const char key_facts[] =
 
 enum { OID, COLUMNS, IS_ITEM };
 
-/* ---- SQL ---- */
-
-/* A name or a text for SQL; NULL after a failure. */
-static char *quoted(struct postgres *p, const char *text, bool is_name, struct failure *f) {
-    char *out = is_name ? PQescapeIdentifier(p->connection, text, strlen(text))
-                        : PQescapeLiteral(p->connection, text, strlen(text));
-    if (!out) fail(f, EXIT_USAGE, "%s is no text in the database's encoding", text);
-    return out;
-}
-
-/* The text, and more behind it; frees the text. */
-static char *append(char *text, const char *more, const char *separator) {
-    char *both = fail_text("%s%s%s", text, *text ? separator : "", more);
-    free(text);
-    return both;
-}
-
-/* For format(), where % is special. */
-static char *append_escaped(char *text, const char *more) {
-    char one[3] = "";
-    for (; *more; more++) {
-        one[0] = *more;
-        one[1] = *more == '%' ? '%' : '\0';
-        text = append(text, one, "");
-    }
-    return text;
-}
-
-/* A list made of the item's columns; NULL after a failure. */
-static char *list_columns(struct postgres *p, const struct form *form, const char *pattern,
-                          const char *separator, struct failure *f) {
-    char *list = fail_text("%s", "");
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = quoted(p, form->column[i], true, f), *one;
-        if (!name) {
-            free(list);
-            return NULL;
-        }
-        one = fail_text("%s%s", name, pattern);
-        list = append(list, one, separator);
-        free(one);
-        PQfreemem(name);
-    }
-    return list;
-}
-
-/* format('user:%s', "id"); NULL after a failure. */
-static char *item_expression(struct postgres *p, const struct form *form,
-                             struct failure *f) {
-    char *format = append_escaped(fail_text("%s", ""), form->text[0]);
-    for (size_t i = 0; i < form->n; i++)
-        format = append_escaped(append(format, "%s", ""), form->text[i + 1]);
-    char *text = quoted(p, format, false, f);
-    char *columns = text ? list_columns(p, form, "", ", ", f) : NULL;
-    char *out = columns ? fail_text("pg_catalog.format(%s, %s)", text, columns) : NULL;
-    free(format);
-    PQfreemem(text);
-    free(columns);
-    return out;
-}
-
-static char *table_name(struct postgres *p, const struct feed_config *c,
-                        struct failure *f) {
-    char *schema = quoted(p, c->schema, true, f);
-    char *table = schema ? quoted(p, c->relation, true, f) : NULL;
-    char *both = table ? fail_text("%s.%s", schema, table) : NULL;
-    PQfreemem(schema);
-    PQfreemem(table);
-    return both;
-}
-
 /* ---- what is read ---- */
 
 /* Without a key: a query. */
@@ -139,17 +68,16 @@ static bool choose(struct postgres *p, const struct feed_config *c, PGresult *ro
     if (p->by_key) p->column = fail_text("%s", PQgetvalue(row, 0, COLUMNS));
     bool is_item = p->by_key && *PQgetvalue(row, 0, IS_ITEM) == 't';
     if (is_item) return true;
-    p->item = item_expression(p, &c->item, f);
-    p->only = p->item ? list_columns(p, &c->item, " IS NOT NULL", " AND ", f) : NULL;
-    if (p->only && !p->by_key) read_at_once(p);
-    return p->only != NULL;
+    p->item = sql_item(&c->item, "");
+    p->only = sql_has_item(&c->item, "");
+    if (!p->by_key) read_at_once(p);
+    return true;
 }
 
 static bool look(struct postgres *p, const void *what, struct failure *f) {
     const struct feed_config *c = what;
     snprintf(p->source.name, sizeof(p->source.name), "the table %s", c->table);
-    p->from = table_name(p, c, f);
-    if (!p->from) return false;
+    p->from = sql_table(c);
     char *columns = sql_columns(c);
     const char *const values[] = {p->from, c->item.n == 1 ? c->item.column[0] : "",
                                   columns};
