@@ -178,6 +178,8 @@ TEST(rows_that_come_go_and_change_while_the_filter_is_filled_are_found) {
                      "UPDATE users SET id = %ld WHERE id = %ld",
                      changes + 1, changes + 1, 1000000 + changes, SLOW_ROWS - changes);
     CHECK(changes > 10);
+    const char *last = text_of("%ld", 1000000 + changes - 1);
+    WAIT_UNTIL(strcmp(check(f, last), "maybe") == 0);
     feed_wait(f);
     check_rows(f);
 }
