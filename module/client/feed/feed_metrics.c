@@ -197,6 +197,32 @@ bool feed_metrics_serve(const struct feed_config *c, struct failure *f) {
     return start(f);
 }
 
+/* ---- the numbers ---- */
+
+static void count_parts(struct feed_numbers *n, const struct sink *s) {
+    memset(n->parts, 0, sizeof(n->parts));
+    n->vouched_until = s->nparts ? INT64_MAX : 0;
+    for (uint32_t i = 0; i < s->nparts; i++) {
+        const struct sink_part *p = &s->part[i];
+        n->parts[p->stage]++;
+        if (p->vouched_until < n->vouched_until) n->vouched_until = p->vouched_until;
+    }
+}
+
+void feed_metrics_count(struct feed_numbers *n, const struct sink *s, uint64_t received) {
+    n->servers = (uint32_t)s->nlines;
+    n->servers_reachable = 0;
+    for (size_t i = 0; i < s->nlines; i++)
+        n->servers_reachable += s->line[i]->c != NULL;
+    n->lag = lsn_distance(s->applied, received);
+    n->held = lsn_distance(s->confirmed, received);
+    n->adds = s->items;
+    n->deleted = s->deleted;
+    n->vouched = s->vouched;
+    n->trouble = s->trouble;
+    count_parts(n, s);
+}
+
 void feed_metrics_update(const struct feed_numbers *n) {
     pthread_mutex_lock(&page.mutex);
     page.numbers = *n;

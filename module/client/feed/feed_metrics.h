@@ -40,6 +40,9 @@ struct feed_numbers {
  * does nothing. Before it, signals are watched for. */
 bool feed_metrics_serve(const struct feed_config *c, struct failure *f);
 
+/* Those of the sink, when the stream has come so far. */
+void feed_metrics_count(struct feed_numbers *n, const struct sink *s, uint64_t received);
+
 /* Copies them. */
 void feed_metrics_update(const struct feed_numbers *n);
 

@@ -321,40 +321,18 @@ static bool beat(struct feed *feed, struct failure *f) {
 
 /* ---- metrics ---- */
 
-static void count_parts(const struct sink *s, struct feed_numbers *n) {
-    memset(n->parts, 0, sizeof(n->parts));
-    n->vouched_until = s->nparts ? INT64_MAX : 0;
-    for (uint32_t i = 0; i < s->nparts; i++) {
-        const struct sink_part *p = &s->part[i];
-        n->parts[p->stage]++;
-        if (p->vouched_until < n->vouched_until) n->vouched_until = p->vouched_until;
-    }
-}
-
 static void tell_numbers(struct feed *feed) {
-    const struct sink *s = feed->sink;
-    const struct heart *h = &feed->heart;
     struct feed_numbers *n = &feed->numbers;
     n->database = feed->streaming;
-    n->servers = (uint32_t)s->nlines;
-    n->servers_reachable = 0;
-    for (size_t i = 0; i < s->nlines; i++)
-        n->servers_reachable += s->line[i]->c != NULL;
-    n->lag = lsn_distance(s->applied, feed->stream.received);
-    n->held = lsn_distance(s->confirmed, feed->stream.received);
-    n->seen_at = h->seen_at;
-    count_parts(s, n);
-    n->beats = h->sent;
-    n->beats_back = h->back;
-    n->adds = s->items;
-    n->deleted = s->deleted;
-    n->vouched = s->vouched;
-    n->trouble = s->trouble;
+    n->seen_at = feed->heart.seen_at;
+    n->beats = feed->heart.sent;
+    n->beats_back = feed->heart.back;
     n->fills = feed->refilling.ended;
     n->failures = feed->refilling.failed;
     n->filling = feed->refilling.loader.pid != 0;
     n->filled = feed->refilling.loader.read;
     n->to_fill = feed->refilling.loader.rows;
+    feed_metrics_count(n, feed->sink, feed->stream.received);
     feed_metrics_update(n);
 }
 
