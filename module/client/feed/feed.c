@@ -16,6 +16,7 @@
  *     sink*, group, line    into the filter: adds, acknowledgements, vouching
  *     look, desk, state     what is found in the filter after trouble, and known of it
  *     heart, keep           beats, and what the slot may forget
+ *     pause                 between two tries
  *     say, notify           what people and systemd are told
  *     feed_metrics          ... and Prometheus */
 #include <stdio.h>

@@ -21,6 +21,7 @@
 #include "base/interrupt.h"
 #include "keep.h"
 #include "notify.h"
+#include "pause.h"
 #include "refill/refilling.h"
 #include "say.h"
 #include "stream.h"
@@ -69,23 +70,17 @@ struct feed {
     int64_t silence;         /* ms that the stream may be silent */
     int64_t clocks_asked_at; /* a beat is being prepared; 0: none is */
     int64_t reported_at;
-    uint64_t reported;            /* applied */
-    int64_t again_at, again_ms;   /* the database */
-    int64_t stream_at, stream_ms; /* its stream */
+    uint64_t reported; /* applied */
+    struct pause database_pause, stream_pause;
 };
 
 /* ---- the ordinary connection ---- */
-
-static int64_t longer(int64_t ms) {
-    return 2 * ms < AGAIN_MS_LAST ? 2 * ms : AGAIN_MS_LAST;
-}
 
 static void leave_database(struct feed *feed, const struct failure *f) {
     notify_change(NOTIFY_DATABASE, "%s", f->text);
     database_close(&feed->database);
     feed->clocks_asked_at = 0;
-    feed->again_at = interrupt_clock() + feed->again_ms;
-    feed->again_ms = longer(feed->again_ms);
+    pause_begin(&feed->database_pause, AGAIN_MS_LAST);
 }
 
 static bool open_database(struct feed *feed, struct failure *f) {
@@ -104,7 +99,7 @@ static bool open_first(struct feed *feed, struct failure *f) {
 
 static void reach_database(struct feed *feed) {
     struct failure f = {.text = ""};
-    if (feed->database.connection || interrupt_clock() < feed->again_at) return;
+    if (feed->database.connection || !pause_is_over(&feed->database_pause)) return;
     if (!open_database(feed, &f)) leave_database(feed, &f);
 }
 
@@ -114,8 +109,7 @@ static void leave_stream(struct feed *feed, const struct failure *f) {
     if (f) notify_change(NOTIFY_DATABASE, "%s", f->text);
     stream_end(&feed->stream);
     feed->streaming = false;
-    feed->stream_at = interrupt_clock() + feed->stream_ms;
-    feed->stream_ms = longer(feed->stream_ms);
+    pause_begin(&feed->stream_pause, AGAIN_MS_LAST);
     sink_look_again(feed->sink);
 }
 
@@ -176,7 +170,7 @@ static void reach_stream(struct feed *feed) {
     struct failure f = {.text = ""};
     bool there;
     if (feed->stream.connection || feed->database.work != DATABASE_IDLE ||
-        !feed->database.connection || interrupt_clock() < feed->stream_at)
+        !feed->database.connection || !pause_is_over(&feed->stream_pause))
         return;
     if (!stream_connect(&feed->stream, &f) || !find_slot(feed, &there, &f))
         leave_stream(feed, &f);
@@ -216,7 +210,7 @@ static void begin(struct feed *feed, uint64_t lsn) {
     if (f.code == EXIT_BUSY) {
         notify_change(NOTIFY_SLOT, "another feed has the slot %s: this one waits",
                       feed->config->slot);
-        feed->stream_ms = REPORT_MS;
+        feed->stream_pause.ms = REPORT_MS;
     }
     leave_stream(feed, f.code == EXIT_BUSY ? NULL : &f);
 }
@@ -371,7 +365,7 @@ static void turn_stream(struct feed *feed) {
         return;
     }
     if (feed->heart.back == back) return;
-    feed->again_ms = feed->stream_ms = AGAIN_MS_FIRST;
+    feed->database_pause.ms = feed->stream_pause.ms = AGAIN_MS_FIRST;
     feed->silence = SILENCE_LEASES * feed->config->lease;
     if (feed->silence < SILENCE_MS_MIN) feed->silence = SILENCE_MS_MIN;
 }
@@ -398,8 +392,8 @@ bool feed_run(const struct feed_config *c, struct failure *f) {
                         .database = {.config = c},
                         .stream = {.config = c},
                         .keep = {.ms = c->keep},
-                        .again_ms = AGAIN_MS_FIRST,
-                        .stream_ms = AGAIN_MS_FIRST,
+                        .database_pause.ms = AGAIN_MS_FIRST,
+                        .stream_pause.ms = AGAIN_MS_FIRST,
                         .silence = SILENCE_MS_MIN};
     uint64_t run;
     if (getrandom(&run, sizeof(run), 0) != sizeof(run))

@@ -142,8 +142,7 @@ void sink_seen(struct sink *s, uint64_t beat) {
 }
 
 static bool is_to_be_looked_at(const struct sink_part *p) {
-    return p->stage == SINK_BEHIND && !p->looking && !p->found &&
-           interrupt_clock() >= p->retry_at;
+    return p->stage == SINK_BEHIND && !p->looking && !p->found && pause_is_over(&p->pause);
 }
 
 bool sink_start(const struct sink *s, uint64_t *lsn, bool *anew) {
@@ -152,7 +151,7 @@ bool sink_start(const struct sink *s, uint64_t *lsn, bool *anew) {
     *anew = false;
     for (uint32_t i = 0; i < s->nparts; i++) {
         const struct sink_part *p = &s->part[i];
-        if (p->looking || (is_to_be_looked_at(p) && !p->pause)) settled = false;
+        if (p->looking || (is_to_be_looked_at(p) && !p->pause.ms)) settled = false;
         if (p->found) *anew = true;
         if (p->found && p->state.lsn < least) least = p->state.lsn;
         if (part_is_live(p) && s->position < least) least = s->position;
@@ -424,7 +423,7 @@ static void look(struct sink *s) {
         struct sink_part *p = &s->part[i];
         if (!is_to_be_looked_at(p)) continue;
         bool known = s->nodes->owner[split_slot(p->key, strlen(p->key))];
-        if ((!known || p->pause) && now - s->refreshed_at >= REFRESH_MS) {
+        if ((!known || p->pause.ms) && now - s->refreshed_at >= REFRESH_MS) {
             s->unmapped.text[0] = '\0';
             nodes_refresh(s->nodes, &s->unmapped);
             s->refreshed_at = now = interrupt_clock();

@@ -39,6 +39,7 @@
 
 #include "config.h"
 #include "line.h"
+#include "pause.h"
 #include "state.h"
 #include "view.h"
 
@@ -78,9 +79,9 @@ struct sink_part {
     unsigned refusals;                /* of COMMIT */
     uint64_t room;                    /* for items; 0: there is none left, it has grown */
 
-    bool looking, found;     /* BEHIND: is being looked at; is ours, waits for the stream */
-    uint64_t kept;           /* BEHIND: whoever comes back has at least this */
-    int64_t retry_at, pause; /* BEHIND: when it is looked at again */
+    bool looking, found; /* BEHIND: is being looked at; is ours, waits for the stream */
+    uint64_t kept;       /* BEHIND: whoever comes back has at least this */
+    struct pause pause;  /* BEHIND: before it is looked at again */
 };
 
 /* Why a part is LOST, too. */

@@ -62,9 +62,8 @@ void part_lose(struct sink *s, struct sink_part *p, const char *why) {
 
 /* At once the first time, later and later if it goes on. */
 static void pause_up_to(struct sink_part *p, int64_t most) {
-    if (p->pause > most) p->pause = most;
-    p->retry_at = interrupt_clock() + p->pause;
-    p->pause = p->pause == 0 ? LOOK_MS_FIRST : 2 * p->pause;
+    pause_begin(&p->pause, most);
+    if (p->pause.ms == 0) p->pause.ms = LOOK_MS_FIRST;
 }
 
 void part_is_away(struct sink_part *p) {
@@ -83,7 +82,7 @@ void part_trouble(struct sink *s, struct sink_part *p, const char *why) {
 void part_follows(struct sink *s, struct sink_part *p) {
     p->stage = SINK_FOLLOWING;
     p->why[0] = '\0';
-    p->pause = 0;
+    p->pause.ms = 0;
     p->said_until = interrupt_clock() + s->config->lease;
 }
 

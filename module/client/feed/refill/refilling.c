@@ -20,7 +20,7 @@
 void refilling_begin(struct refilling *r, const struct feed_config *c, struct sink *s,
                      struct heart *h) {
     *r = (struct refilling){
-        .config = c, .sink = s, .heart = h, .fresh = true, .pause = AGAIN_MS_FIRST};
+        .config = c, .sink = s, .heart = h, .fresh = true, .pause.ms = AGAIN_MS_FIRST};
     r->wishes = fail_alloc(s->nparts * sizeof(*r->wishes));
     r->begun = fail_alloc(s->nparts * sizeof(*r->begun));
 }
@@ -104,11 +104,11 @@ static void start(struct refilling *r) {
     r->started_at = interrupt_clock();
     if (refill_start(&r->loader, r->config, r->wishes, &f)) return;
     notify_change(NOTIFY_LOADER, "%s", f.text);
-    r->at = interrupt_clock() + r->pause;
+    pause_begin(&r->pause, AGAIN_MS_LAST);
 }
 
 static void start_if_wanted(struct refilling *r) {
-    if (r->loader.pid || interrupt_clock() < r->at) return;
+    if (r->loader.pid || !pause_is_over(&r->pause)) return;
     ask_schedule(r);
     if (r->fresh || r->all || any_needs_fill(r)) start(r);
 }
@@ -139,16 +139,15 @@ static void take_end(struct refilling *r) {
     r->ended += r->went;
     r->wrote_down = true;
     r->fresh = r->all = false;
-    r->pause = AGAIN_MS_FIRST;
+    r->pause.ms = AGAIN_MS_FIRST;
 }
 
 static void take_failure(struct refilling *r, const char *why) {
     notify_change(NOTIFY_LOADER, "the fill has failed, and is tried again: %s", why);
     r->failed++;
     if (r->went && interrupt_clock() - r->started_at >= WORKED_MS)
-        r->pause = AGAIN_MS_FIRST;
-    r->at = interrupt_clock() + r->pause;
-    r->pause = 2 * r->pause < AGAIN_MS_LAST ? 2 * r->pause : AGAIN_MS_LAST;
+        r->pause.ms = AGAIN_MS_FIRST;
+    pause_begin(&r->pause, AGAIN_MS_LAST);
 }
 
 static void take_news(struct refilling *r, const struct refill_news *news) {

@@ -12,6 +12,7 @@
 #define FEED_REFILLING_H
 
 #include "feed/heart.h"
+#include "feed/pause.h"
 #include "refill.h"
 #include "feed/sink.h"
 
@@ -29,7 +30,7 @@ struct refilling {
     uint32_t handed_over;     /* parts, by this loader */
     bool took_up;             /* not all parts were begun by it */
     bool wrote_down;          /* there is a record that no loader needs after COMMIT */
-    int64_t at, pause;        /* clock: the next loader */
+    struct pause pause;       /* before the next loader */
     int64_t started_at, took; /* ms; the last fill of all parts */
     uint64_t ended, failed;   /* loaders */
 };
