@@ -29,8 +29,7 @@ const struct config_key config_keys[] = {
     {"tls", "yes|no", CONFIG_YES, SET(tls), false, "no", "speaks TLS with the server"},
     {"cacert", "FILE", CONFIG_TEXT, SET(cacert), false, NULL,
      "the certificate of the authority that the server's must come from, if it is none "
-     "that "
-     "this machine trusts"},
+     "that this machine trusts"},
     {"cert", "FILE", CONFIG_TEXT, SET(cert), false, NULL, "the feed's certificate"},
     {"key", "FILE", CONFIG_TEXT, SET(key), false, NULL, "its private key"},
     {"sni", "NAME", CONFIG_TEXT, SET(sni), false, NULL,
@@ -70,8 +69,7 @@ const struct config_key config_keys[] = {
      "fills it anew when so much of its items has been deleted; 0: never"},
     {"max-slot-wal", "BYTES", CONFIG_COUNT, AT(max_slot_wal), false, "10G",
      "how much WAL the slot may hold for a server that is away, before the filter is "
-     "filled "
-     "anew instead; G is 1,000,000,000"},
+     "filled anew instead; G is 1,000,000,000"},
     {"metrics", "ADDRESS:PORT", CONFIG_TEXT, AT(metrics), false, NULL,
      "serves the feed's numbers there for Prometheus"},
     {"slot", "NAME", CONFIG_TEXT, AT(slot_name), false, NULL,

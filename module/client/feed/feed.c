@@ -2,6 +2,7 @@
 /* feed.c - bulwark feed ACTION CONFIG: reads the configuration, and does the action.
  *
  *     actions.h      sql, check, run, refill, status, verify, drop: a file each
+ *     status_show    what status prints
  *     config*, form  the configuration, and what an item is made of
  *     sql*, acl      what a DBA runs, on both sides; announce_sql: the triggers
  *     check/         what check looks at

@@ -3,7 +3,7 @@
  * hears is drawn.
  *
  *     take up     the rebuilds that the last loader left, if they are wanted (record.h)
- *     filling     START of the others, settle, LOAD, CHECK: ../filling.h
+ *     filling     START of the others, settle, LOAD, CHECK: fill/filling.h
  *                 and now and then a record of how far it is
  *     part ...    instead of COMMIT
  *
