@@ -7,19 +7,24 @@
  *     form 1  a filter's state
  *     form 2  a beat
  *     form 3  items that a trigger has announced
+ *     form 4  how far a loader was
  *
  * Whatever comes:
  *
  *   - what a reader finds lies within the bytes, and names end with NUL
  *   - a state that is accepted is the same when it is written again
+ *   - a loader's record that is accepted is read as the same when it is written again
  *   - a beat that is accepted was sent, and is newer than the last */
 #include "fuzz.h"
 #include "heart.h"
 #include "netstring.h"
 #include "pgoutput.h"
+#include "refill/record.h"
 #include "state.h"
 
-enum form { MESSAGE, STATE, BEAT, ITEMS, FORMS };
+enum input_form { MESSAGE, STATE, BEAT, ITEMS, RECORD, FORMS };
+
+#define PARTS 8 /* of a record's filter */
 
 /* ---- messages ---- */
 
@@ -85,10 +90,37 @@ static void read_items(const char *bytes, size_t length) {
     MUST(at >= bytes && at <= bytes + length);
 }
 
+static bool parse(struct record *out, const char *text, size_t length) {
+    *out = (struct record){.nparts = PARTS, .tokens = calloc(PARTS, sizeof(*out->tokens))};
+    return record_parse(text, length, out);
+}
+
+/* Replies of the server end with NUL. */
+static void read_record(const char *bytes, size_t length) {
+    struct record first, second;
+    char *text = malloc(length + 1);
+    if (length) memcpy(text, bytes, length);
+    text[length] = '\0';
+    if (parse(&first, text, length)) {
+        char *written = malloc(RECORD_TEXT_MAX(PARTS, first.length) + 1),
+             *again = malloc(RECORD_TEXT_MAX(PARTS, first.length) + 1);
+        size_t n = record_print(&first, written);
+        MUST(n <= RECORD_TEXT_MAX(PARTS, first.length));
+        written[n] = '\0';
+        MUST(parse(&second, written, n));
+        MUST(record_print(&second, again) == n && memcmp(again, written, n) == 0);
+        record_free(&second);
+        free(written);
+        free(again);
+    }
+    record_free(&first);
+    free(text);
+}
+
 /* In memory of its own length, so that a sanitizer sees what is read behind it. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    static void (*const readers[FORMS])(const char *, size_t) = {read_message, read_state,
-                                                                 read_beat, read_items};
+    static void (*const readers[FORMS])(const char *, size_t) = {
+        read_message, read_state, read_beat, read_items, read_record};
     if (length == 0) return 0;
     size_t n = length - 1;
     char *copy = malloc(n ? n : 1);
@@ -104,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
 
 static const struct {
     const char *name;
-    enum form form;
+    enum input_form form;
     size_t length;
     const char *bytes;
 } seeds[] = {
@@ -127,6 +159,9 @@ static const struct {
          "items=12345 deleted=17 "
          "filled=1700000000 write=80"),
     SEED("beat", BEAT, "beat 1122334455667788 2"),
+    SEED("record", RECORD,
+         "bulwark-fill 1 rows=8c14a9b2d3e4f506 capacity=1200 read=612 "
+         "parts=0:6fbcf822b9e19b6b,5:0d4c31e5a7b29810 key=611"),
     SEED("items", ITEMS, "6:user:1,6:user:2,0:,"),
 };
 

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands before the tokens, and a token with its part's number. */
-#define HEAD_MAX  160
-#define TOKEN_MAX 32
-
 /* ---- on the server ---- */
 
 char *record_key(const char *place) {
@@ -58,7 +54,7 @@ static bool read_tokens(const char **at, struct record *out) {
     }
 }
 
-static bool read_text(const char *text, size_t length, struct record *out) {
+bool record_parse(const char *text, size_t length, struct record *out) {
     int n = 0;
     sscanf(text,
            "bulwark-fill 1 rows=%" SCNx64 " capacity=%" SCNu64 " read=%" SCNu64 " parts=%n",
@@ -78,7 +74,7 @@ bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
     *out = (struct record){.nparts = nparts, .tokens = fail_alloc(bytes)};
     redisReply *r = ask(nodes, place, "GET", NULL, 0, f);
     if (!r) return false;
-    if (r->type == REDIS_REPLY_STRING && !read_text(r->str, r->len, out))
+    if (r->type == REDIS_REPLY_STRING && !record_parse(r->str, r->len, out))
         memset(out->tokens, 0, bytes);
     freeReplyObject(r);
     return true;
@@ -86,7 +82,7 @@ bool record_read(struct nodes *nodes, const char *place, uint32_t nparts,
 
 /* ---- writing ---- */
 
-static size_t write_text(const struct record *record, char *out) {
+size_t record_print(const struct record *record, char *out) {
     size_t n = (size_t)sprintf(out,
                                "bulwark-fill 1 rows=%016" PRIx64 " capacity=%" PRIu64
                                " read=%" PRIu64 " parts=",
@@ -105,8 +101,8 @@ static size_t write_text(const struct record *record, char *out) {
 
 bool record_write(struct nodes *nodes, const char *place, const struct record *record,
                   struct failure *f) {
-    char *text = fail_alloc(HEAD_MAX + TOKEN_MAX * record->nparts + record->length);
-    redisReply *r = ask(nodes, place, "SET", text, write_text(record, text), f);
+    char *text = fail_alloc(RECORD_TEXT_MAX(record->nparts, record->length));
+    redisReply *r = ask(nodes, place, "SET", text, record_print(record, text), f);
     freeReplyObject(r);
     free(text);
     return r != NULL;

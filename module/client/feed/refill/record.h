@@ -44,4 +44,13 @@ bool record_write(struct nodes *nodes, const char *place, const struct record *r
 bool record_delete(struct nodes *nodes, const char *place, struct failure *f);
 void record_free(struct record *record);
 
+/* The record's text, which ends with NUL behind its length. False: record_print() never
+ * wrote it. There is room in *out for so many parts' tokens, none of which is set. */
+bool record_parse(const char *text, size_t length, struct record *out);
+
+/* How long the text is: what stands before the tokens, tokens with their parts' numbers,
+ * the key. */
+#define RECORD_TEXT_MAX(nparts, key_length) (160 + 32 * (size_t)(nparts) + (key_length))
+size_t record_print(const struct record *record, char *out);
+
 #endif
