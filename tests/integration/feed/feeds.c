@@ -65,7 +65,7 @@ struct feed *feed_start_with(struct feed_rules rules) {
         if (sql.code != 0) FAIL("feed sql: %s", sql.err);
         database_run(rules.database, "%s", sql.out);
     }
-    feed_start_again(f);
+    if (!rules.without_run) feed_start_again(f);
     return f;
 }
 

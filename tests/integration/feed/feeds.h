@@ -31,6 +31,7 @@ struct feed_rules {
     const struct spread *spread; /* of the filter, if it has parts */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
     bool without_sql;    /* Nobody runs its SQL. */
+    bool without_run;    /* Nobody runs it. */
 };
 
 struct feed {

@@ -55,12 +55,8 @@ TEST(status_in_json_is_an_object_for_the_slot_and_one_for_each_part) {
 }
 
 TEST(status_before_the_first_run_finds_no_slot_and_no_filter) {
-    struct database *d = database();
-    struct feed *f = feed_start(.database = d, .server = server_shared());
-    feed_kill(f);
-    database_run(d, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
-                    " WHERE NOT active");
-    expect(client(server_shared()), "OK", "FLUSHALL");
+    struct feed *f =
+        feed_start(.database = database(), .server = server_shared(), .without_run = true);
     struct outcome got = program_run("feed", "status", f->config);
     CHECK_INT(got.code, 1);
     CHECK(strstr(got.out, "There is no slot") && strstr(got.out, "no filter"));
