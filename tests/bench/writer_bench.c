@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,7 @@ static void install(int way) {
     snprintf(command, sizeof(command), "%s feed sql %s/%d.conf",
              variable("PROGRAM", "./bulwark"), directory, way);
     FILE *in = popen(command, "r"), *out = open_memstream(&sql, &length);
+    if (!in) die("can't run %s", command);
     for (int c; (c = getc(in)) != EOF;)
         putc(c, out);
     fclose(out);
@@ -90,6 +92,7 @@ static pid_t start_feed(int way) {
     if (pid < 0) die("can't fork");
     if (pid == 0) {
         const char *program = variable("PROGRAM", "./bulwark");
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* die() leaves nobody behind */
         freopen("build/bench/writer.log", "a", stderr);
         execl(program, program, "feed", "run", path, (char *)NULL);
         _exit(127);
