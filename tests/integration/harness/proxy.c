@@ -143,7 +143,7 @@ static void earn(long rate) {
     double now = seconds_now();
     allowed += (now - last_time) * (double)rate;
     last_time = now;
-    double most = (double)rate / 50; /* what a link may save up: 20 ms */
+    double most = (double)rate / 5; /* what a link may save up: 200 ms */
     if (allowed > most) allowed = most > 1 ? most : 1;
 }
 
