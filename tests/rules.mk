@@ -30,7 +30,10 @@ $B/unit-tests: $(unit_obj) $B/libbloom.a
 
 # ---- integration tests ----
 
-integration_src := $(CHECKED) $(wildcard tests/integration/*/*.c tests/records/*.c)
+# In the order in which they run: the longest first, so that none is left for the end.
+longest := $(wildcard tests/integration/torture/*.c)
+integration_src := $(CHECKED) $(longest) \
+    $(filter-out $(longest),$(wildcard tests/integration/*/*.c tests/records/*.c))
 integration_obj := $(integration_src:%.c=$B/integration/%.o)
 
 $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
