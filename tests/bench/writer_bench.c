@@ -233,6 +233,7 @@ int main(void) {
         puts("\nskipped: writers beside a feed (no PostgreSQL 17 here)");
         return 0;
     }
+    setenv("TMPDIR", "/var/tmp", false); /* a disk: /tmp may be in memory */
     target.name = "bulwark";
     target.binary = variable("SERVER", "redis-server");
     target.module = module_path(variable("MODULE", "./bulwark.so"));
