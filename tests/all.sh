@@ -18,16 +18,16 @@ rm -f "$logs"/*.log
 # and fetched before the first.
 stages() { # announce | run
     $1 5 'lint' lint
-    $1 15 'clang'\''s analyzer' analyze
+    $1 10 'clang'\''s analyzer' analyze
     $1 10 'unit tests, sanitized' unit SAN=$san
-    $1 30 'unit tests, under MemorySanitizer' memory
-    $1 20 'fuzz corpora, sanitized' replay SAN=$san
-    $1 80 'integration' integration SERVER="$server"
-    $1 90 'integration, sanitized module' integration SAN=$san BRIEF=1
-    $1 15 'threads, under ThreadSanitizer' threads
-    $1 45 'examples' examples SERVER="$server"
-    $1 25 'unit tests, on emulated arm64' arm64
-    $1 40 'unit tests, on emulated s390x, big-endian' s390x
+    $1 10 'unit tests, under MemorySanitizer' memory
+    $1 40 'fuzz corpora, sanitized' replay SAN=$san
+    $1 190 'integration' integration SERVER="$server"
+    $1 190 'integration, sanitized module' integration SAN=$san BRIEF=1
+    $1 10 'threads, under ThreadSanitizer' threads
+    $1 50 'examples' examples SERVER="$server"
+    $1 15 'unit tests, on emulated arm64' arm64
+    $1 30 'unit tests, on emulated s390x, big-endian' s390x
 }
 
 announce() { # seconds name target...

@@ -3,8 +3,8 @@
 /* feed_storm_test.c - everything fails at random, more than one thing at a time; the
  * judge finds nothing.
  *
- * * Now and then all is well again: then the feed must vouch, hold back no more WAL
- * than it may, and take no more memory than it did. Each storm takes TORTURE_SECONDS, and
+ * Now and then all is well again: then the feed must vouch, hold back no more WAL than
+ * it may, and take no more memory than it did. Each storm takes TORTURE_SECONDS, and
  * prints what happened; with the default, those of all modes are an hour. */
 
 #include "files.h"
