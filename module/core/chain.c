@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "encode.h"
+
 /* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
  * Two blocks keep a processor's outstanding reads busy, and the lines of many layers for
  * them still fit into the first cache. */
@@ -25,6 +27,7 @@ enum bloom_status chain_new(const struct chain_spec *spec,
         .secret2 = spec->secret2,
         .parameter = spec->parameter,
         .variant = spec->variant,
+        .encoding = spec->encoding,
     };
     *out = c;
     return BLOOM_OK;
@@ -313,6 +316,8 @@ const char *chain_flaw(const struct chain *c) {
     if (!is_rate(c->error)) return "the error rate is not between 0 and 1";
     const char *of_kind = c->kind->chain_flaw(c);
     if (of_kind) return of_kind;
+    if (c->encoding >= ENCODINGS || (c->encoding && !c->kind->form))
+        return "its items are encoded in a way that its kind doesn't know";
     if (c->expansion > c->kind->expansion_max) return "the expansion is too large";
     if (c->nlayers < 1) return "there is no layer";
     if (c->nlayers > c->kind->layers_max) return "there are too many layers";

@@ -79,6 +79,7 @@ struct chain {
     struct secret secret2; /* for kinds that hash twice; otherwise zero */
     double parameter;      /* the kind's own, or 0 */
     uint8_t variant;       /* the kind's own, or 0 */
+    uint8_t encoding;      /* of items, before they are hashed: encode.h */
     uint32_t expansion;    /* a layer's capacity over the one before; 0: never grows */
     uint32_t nlayers;
     struct layer *layers; /* oldest first */
@@ -96,6 +97,7 @@ struct chain_spec {
     struct secret secret2;
     double parameter;
     uint8_t variant;
+    uint8_t encoding;
 };
 
 /* A chain without layers. Refuses BLOOM_BAD_ERROR_RATE and BLOOM_NO_MEMORY;

@@ -62,6 +62,7 @@ static void write_chain(const struct chain *c, uint64_t follows, unsigned char *
     memset(out, 0, CHAIN_LENGTH);
     out[0] = c->kind->id;
     out[1] = c->variant;
+    out[2] = c->encoding;
     store_u32(out + 4, c->expansion);
     store_u64(out + 8, c->identity);
     store_u64(out + 16, c->secret.k0);
@@ -139,6 +140,7 @@ static enum bloom_status read_chain(struct reader *in, const struct bloom_memory
     struct chain_spec spec = {
         .kind = kind_by_id(at[0]),
         .variant = at[1],
+        .encoding = at[2],
         .expansion = load_u32(at + 4),
         .identity = load_u64(at + 8),
         .secret = {load_u64(at + 16), load_u64(at + 24)},
@@ -147,7 +149,7 @@ static enum bloom_status read_chain(struct reader *in, const struct bloom_memory
         .parameter = load_f64(at + 56),
     };
     if (!spec.kind) return corrupt(in, "the kind is unknown");
-    if (at[2] || at[3] || load_u32(at + 76) != 0)
+    if (at[3] != 0 || load_u32(at + 76) != 0)
         return corrupt(in, "a reserved field is not zero");
 
     enum bloom_status status = chain_new(&spec, memory, out);

@@ -10,25 +10,26 @@
  *   header                               chain record (offset from its start)
  *    0   8  "BULWARK" 0x81                0   1  kind
  *    8   2  version: 1                    1   1  variant: the kind's own
- *   10   2  chains: 1, or 2 in a rebuild  2   2  0
- *   12   4  flags: 1 = born               4   4  expansion; 0: never grows
- *   16   1  state                         8   8  identity
- *   17   1  0                            16  16  secret
- *   18   2  causes of doubt              32  16  second secret
- *   20   4  sections at the end          48   8  error asked for
- *   24   8  lease                        56   8  parameter: the kind's own
- *   32   8  vouched at                   64   8  bytes of the arrays that follow
- *   40   8  rebuild: token               72   4  layers
- *   48   8  rebuild: start               76   4  0
- *   56   8  rebuild: received            80      layer records, oldest first
- *   64      chain records: live, next
- *           sections                    layer record
- *                                        0   2  probes
- *   section                              2   2  variant: the kind's own
- *    0   4  tag; the top bit is set      4   4  0
- *           in a critical one            8   8  bytes of the array
- *    4   4  length                      16   8  capacity
- *    8      bytes                       24   8  items
+ *   10   2  chains: 1, or 2 in a rebuild  2   1  encoding of items (encode.h)
+ *   12   4  flags: 1 = born               3   1  0
+ *   16   1  state                         4   4  expansion; 0: never grows
+ *   17   1  0                             8   8  identity
+ *   18   2  causes of doubt              16  16  secret
+ *   20   4  sections at the end          32  16  second secret
+ *   24   8  lease                        48   8  error asked for
+ *   32   8  vouched at                   56   8  parameter: the kind's own
+ *   40   8  rebuild: token               64   8  bytes of the arrays that follow
+ *   48   8  rebuild: start               72   4  layers
+ *   56   8  rebuild: received            76   4  0
+ *   64      chain records: live, next    80      layer records, oldest first
+ *           sections
+ *                                       layer record
+ *   section                              0   2  probes
+ *    0   4  tag; the top bit is set      2   2  variant: the kind's own
+ *           in a critical one            4   4  0
+ *    4   4  length                       8   8  bytes of the array
+ *    8      bytes                       16   8  capacity
+ *                                       24   8  items
  *                                       32   8  error share
  *                                       40   8  parameter: the kind's own
  *

@@ -63,11 +63,41 @@ struct kind_records {
                                     size_t length, bool *changed, const char **why);
 };
 
+/* A filter's bytes as its own library writes them, and what these don't say. */
+struct form {
+    const unsigned char *bytes;
+    size_t length;
+    uint64_t hashes, bits, seed; /* 0 if they weren't given */
+    uint8_t variant;
+};
+
+/* What can be said beside the bytes. */
+#define FORM_HASHES  1u
+#define FORM_BITS    2u
+#define FORM_SEED    4u
+#define FORM_VARIANT 8u
+
+/* How another library writes its filters: the array, perhaps between a head and a tail. */
+struct kind_form {
+    unsigned needs;              /* FORM_...: must be said */
+    unsigned takes;              /* ... and may be said */
+    const char *const *variants; /* by number, up to NULL; NULL: there are none */
+
+    /* Fills in what the bytes say: of the spec the variant and the seed (secret.k0), of the
+     * plan all but capacity and error. Returns why they can't be a filter, or NULL. */
+    const char *(*read)(const struct form *in, struct chain_spec *spec, struct layer *plan);
+
+    size_t head, tail; /* bytes around the array */
+    uint64_t flip;     /* byte i of the array is byte i ^ flip of ours */
+    void (*write_ends)(const struct chain *c, unsigned char *head, unsigned char *tail);
+};
+
 struct kind {
     const char *name;
     uint8_t id;          /* in stored forms: never reused */
     bool foreign;        /* another product's: its identity is derived from its fields, and
                             it grows by its own rule when a master sends no growth */
+    bool exceeds;        /* it never grows, and takes items over capacity instead */
     uint32_t layers_max; /* of a chain: bounds the work that a forged one can cause */
     uint32_t expansion_max;
     uint32_t doubles_from; /* from this many layers on, each further layer doubles the
@@ -121,6 +151,13 @@ struct kind {
     /* How many bits items can set, counted from the first. NULL: all. */
     uint64_t (*places)(const struct layer *layer);
 
+    /* How many bits an item sets, at most. NULL: one for each probe. */
+    unsigned (*sets)(const struct layer *layer);
+
+    /* How often an item is taken for another whose hash is alike, or close, when there are
+     * that many. NULL: so rarely that it doesn't matter. */
+    double (*confuses)(const struct layer *layer, uint64_t items);
+
     /* The size in bytes that the product itself would report; NULL if it reports none. */
     uint64_t (*size)(const struct chain *c);
 
@@ -133,10 +170,15 @@ struct kind {
 
     /* The product's own records. NULL: only ours (codec.h). */
     const struct kind_records *records;
+
+    /* The library's own form. NULL: there is none. */
+    const struct kind_form *form;
 };
 
 /* All kinds. */
-#define KIND_ROWS(row) row(lines) row(redisbloom) row(valkeybloom)
+#define KIND_ROWS(row)                                                                     \
+    row(lines) row(redisbloom) row(valkeybloom) row(leveldb) row(clickhouse) row(guava)    \
+        row(crc32)
 
 #define KIND_DECLARED(name) extern const struct kind kind_##name;
 KIND_ROWS(KIND_DECLARED)

@@ -13,16 +13,17 @@ enum bloom_status {
     BLOOM_OK = 0,
 
     /* The core's. */
-    BLOOM_NO_MEMORY = -1,      /* the allocator returned NULL */
-    BLOOM_TOO_BIG = -2,        /* the sizes asked for do not fit in 64 bits */
-    BLOOM_BAD_ERROR_RATE = -3, /* not a number between 0 and 1 */
-    BLOOM_BAD_CAPACITY = -4,   /* not in [1, CHAIN_CAPACITY_MAX] */
-    BLOOM_RATE_TOO_SMALL = -5, /* 64 bits of hash can't keep that rate */
-    BLOOM_CORRUPT = -6,        /* bytes that no version of this code wrote */
-    BLOOM_FULL = -7,           /* at capacity, and it never grows */
-    BLOOM_PARTIAL = -8,        /* not all of it has been loaded */
-    BLOOM_NO_REBUILD = -9,     /* none is under way, or another one is */
-    BLOOM_INTERRUPTED = -10,   /* what was sent to the rebuild may be lost */
+    BLOOM_NO_MEMORY = -1,       /* the allocator returned NULL */
+    BLOOM_TOO_BIG = -2,         /* the sizes asked for do not fit in 64 bits */
+    BLOOM_BAD_ERROR_RATE = -3,  /* not a number between 0 and 1 */
+    BLOOM_BAD_CAPACITY = -4,    /* not in [1, CHAIN_CAPACITY_MAX] */
+    BLOOM_RATE_TOO_SMALL = -5,  /* 64 bits of hash can't keep that rate */
+    BLOOM_CORRUPT = -6,         /* bytes that no version of this code wrote */
+    BLOOM_FULL = -7,            /* at capacity, and it never grows */
+    BLOOM_PARTIAL = -8,         /* not all of it has been loaded */
+    BLOOM_NO_REBUILD = -9,      /* none is under way, or another one is */
+    BLOOM_INTERRUPTED = -10,    /* what was sent to the rebuild may be lost */
+    BLOOM_RATE_TOO_LARGE = -11, /* the kind has no filter that errs so often */
 
     /* The server's side (redis/); the core never returns these. They have the same type, so
      * that a refusal passes through one variable and the compiler reports any value without
