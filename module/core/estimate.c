@@ -42,6 +42,15 @@ static struct estimate estimate_byte(const struct layer *layer, uint64_t bits) {
     return (struct estimate){real_power(fill, layer->probes), fill, bits, 1};
 }
 
+static uint64_t items_of(const struct kind *kind, const struct layer *layer, double fill,
+                         uint64_t bits) {
+    unsigned sets = kind->sets ? kind->sets(layer) : layer->probes;
+    double least_clear = 0.5 / (double)bits, clear = 1 - fill;
+    if (sets == 0) return 0;
+    if (clear < least_clear) clear = least_clear;
+    return (uint64_t)(-real_log(clear) * (double)bits / sets + 0.5);
+}
+
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
                                uint64_t most) {
     uint64_t bits = kind->places ? kind->places(layer) : 8 * layer->bytes;
@@ -57,12 +66,22 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
     }
     fill /= (double)s.blocks;
     pass /= (double)s.blocks;
+    double error = real_power(pass, layer->probes);
+    if (kind->confuses) {
+        double confused = kind->confuses(layer, items_of(kind, layer, fill, bits));
+        error += confused * (1 - error);
+    }
     return (struct estimate){
-        .error = real_power(pass, layer->probes),
+        .error = error,
         .fill = fill,
         .bits = bits,
         .looked_at = s.blocks * s.length,
     };
+}
+
+uint64_t estimate_items(const struct kind *kind, const struct layer *layer) {
+    struct estimate all = estimate_layer(kind, layer, UINT64_MAX);
+    return items_of(kind, layer, all.fill, all.bits);
 }
 
 /* Not computed as 1 - (1 - a) * (1 - b): the smallest errors would be lost next to 1. */

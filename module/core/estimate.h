@@ -17,6 +17,9 @@
  * shows in small layers only: full layers of 100 items measure 1.05 % where 1.00 % is
  * estimated; with 1000 items, 1.01 %.
  *
+ * A kind whose hash is so small that items are mixed up by it, whatever the bits, says how
+ * often that happens (kind.h, confuses).
+ *
  * A layer of up to ESTIMATE_LAYER_BYTES is counted in full. In a larger one, that many
  * bytes are counted, in blocks at equal distances. Items are hashed, so one part of a layer
  * is as good a sample as another; and without randomness the same bits give the same
@@ -64,5 +67,9 @@ struct estimate estimate_chain(const struct chain *c);
 /* Estimates one layer from at most `most` bytes. `most` must be at least LINE_BYTES. */
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
                                uint64_t most);
+
+/* How many items the bits of a layer tell of; all of it is read. If every place is taken,
+ * there may be any number: then as many as one place more would have told of. */
+uint64_t estimate_items(const struct kind *kind, const struct layer *layer);
 
 #endif

@@ -107,6 +107,13 @@ static double leveldb_pass(const struct layer *layer, const unsigned char *part,
     return (double)set / (double)(8 * bytes);
 }
 
+/* A stranger with a member's hash passes, and so do some whose hash is near: on decimal
+ * numbers one to three in 2^32 for each item, and more with few hashes. */
+static double leveldb_confuses(const struct layer *layer, uint64_t items) {
+    double share = 4 * (double)items / (double)(UINT64_C(1) << 32);
+    return says_maybe_to_all(layer) ? 0 : share < 1 ? share : 1;
+}
+
 /* ---- sizes ---- */
 
 static enum bloom_status leveldb_plan(const struct chain *c, uint64_t capacity,
@@ -182,5 +189,6 @@ const struct kind kind_leveldb = {
     .ask = leveldb_ask,
     .add = leveldb_add,
     .pass = leveldb_pass,
+    .confuses = leveldb_confuses,
     .form = &form,
 };

@@ -180,6 +180,11 @@ static const char *lines_flaw(const struct layer *layer) {
     return NULL;
 }
 
+/* One bit in each sector of each line. */
+static unsigned lines_sets(const struct layer *layer) {
+    return layer->probes * sectors_of(layer);
+}
+
 static size_t lines_facts(const struct chain *c, const struct layer *layer,
                           struct fact *out) {
     (void)c;
@@ -214,5 +219,6 @@ const struct kind kind_lines = {
     .add = lines_add,
     .add_many = lines_add_many,
     .pass = lines_pass,
+    .sets = lines_sets,
     .layer_facts = lines_facts,
 };

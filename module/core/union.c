@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "union.h"
+
+#include "bytes.h"
+#include "estimate.h"
+
+static bool are_same(struct secret a, struct secret b) {
+    return a.k0 == b.k0 && a.k1 == b.k1;
+}
+
+static bool are_alike(const struct layer *a, const struct layer *b) {
+    return a->bytes == b->bytes && a->probes == b->probes && a->variant == b->variant;
+}
+
+/* A layer's parameter is a size in one kind and a rate in others, which two layers of the
+ * same size may differ in: see kind.h. */
+static bool have_same_places(const struct kind *kind, const struct layer *a,
+                             const struct layer *b) {
+    return !kind->places || kind->places(a) == kind->places(b);
+}
+
+const char *union_difference(const struct chain *a, const struct chain *b) {
+    if (a->kind != b->kind) return "kinds";
+    if (a->encoding != b->encoding) return "encodings";
+    if (a->variant != b->variant) return "variants";
+    if (!are_same(a->secret, b->secret) || !are_same(a->secret2, b->secret2))
+        return a->kind->form ? "seeds" : "secrets";
+    if (a->nlayers != b->nlayers) return "numbers of layers";
+    for (uint32_t i = 0; i < a->nlayers; i++)
+        if (!are_alike(&a->layers[i], &b->layers[i]) ||
+            !have_same_places(a->kind, &a->layers[i], &b->layers[i]))
+            return "sizes";
+    return NULL;
+}
+
+static bool covers(const struct layer *all, const struct layer *part) {
+    uint64_t at = 0, missing = 0;
+    for (; at + 8 <= all->bytes && !missing; at += 8)
+        missing = load_u64(part->bits + at) & ~load_u64(all->bits + at);
+    for (; at < all->bytes && !missing; at++)
+        missing = part->bits[at] & ~(unsigned)all->bits[at];
+    return !missing;
+}
+
+bool union_covers(const struct chain *all, const struct chain *part) {
+    for (uint32_t i = 0; i < all->nlayers; i++)
+        if (!covers(&all->layers[i], &part->layers[i])) return false;
+    return true;
+}
+
+/* A byte that has all bits isn't written, for the sake of a snapshot that shares the
+ * page. */
+static bool add_bits(struct layer *into, const struct layer *from) {
+    bool changed = false;
+    for (uint64_t at = 0; at < into->bytes; at++) {
+        if (!(from->bits[at] & ~(unsigned)into->bits[at])) continue;
+        into->bits[at] |= from->bits[at];
+        changed = true;
+    }
+    return changed;
+}
+
+static uint64_t count_again(const struct kind *kind, const struct layer *into,
+                            uint64_t others) {
+    uint64_t least = into->items > others ? into->items : others;
+    uint64_t most = into->items + others, items = estimate_items(kind, into);
+    if (items < least) items = least;
+    if (items > most) items = most;
+    return items < CHAIN_ITEMS_MAX ? items : CHAIN_ITEMS_MAX;
+}
+
+bool union_add(struct chain *into, const struct chain *from) {
+    bool changed = false;
+    for (uint32_t i = 0; i < into->nlayers; i++) {
+        struct layer *layer = &into->layers[i];
+        if (!add_bits(layer, &from->layers[i])) continue;
+        layer->items = count_again(into->kind, layer, from->layers[i].items);
+        changed = true;
+    }
+    return changed;
+}
