@@ -93,7 +93,8 @@ TEST(a_line_with_an_empty_sector_passes_nobody) {
 TEST(a_foreign_layer_passes_by_its_share_of_ones_once_for_each_probe) {
     unsigned char bytes[11] = {0xff, 0x01, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x9};
 
-    for (size_t k = 1; k < COUNT(kinds); k++) {
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        if (!kinds[k]->foreign) continue;
         struct layer layer = {.bits = bytes, .bytes = 11, .probes = 3};
         struct estimate e = counted(kinds[k], &layer);
         CHECK_NEAR(e.fill, 15 / 88.0, 0);
@@ -138,6 +139,7 @@ TEST(an_empty_chain_errs_never_and_a_chain_of_ones_always) {
             e = estimate_chain(c);
             CHECK(e.error == 1 && e.fill == 1);
 
+            if (kinds[k]->exceeds) continue;
             chain_must_grow(c); /* the new layer is empty, and adds none */
             e = estimate_chain(c);
             CHECK(e.error == 1 && e.fill > 0 && e.fill < 1);
@@ -191,6 +193,7 @@ TEST(the_smallest_errors_of_layers_add_up_without_loss) {
 
 TEST(nothing_but_the_bits_counts) {
     for (size_t k = 0; k < COUNT(kinds); k++) {
+        if (kinds[k]->exceeds) continue;
         struct chain *c = made(kinds[k], 0.01, 2, 1000);
         chain_fill(c, 0, 3500);
         CHECK(c->nlayers > 1);
@@ -240,6 +243,7 @@ TEST(however_many_and_large_the_layers_are_so_many_bytes_are_looked_at_and_no_mo
     for (size_t k = 0; k < COUNT(kinds); k++)
         for (size_t s = 0; s < COUNT(sizes); s++)
             for (uint32_t n = 1; n <= kinds[k]->layers_max; n += 1 + n / 3) {
+                if (kinds[k]->exceeds) continue;
                 struct chain *c = chain_of_equal_layers(kinds[k], n, bits, sizes[s]);
                 uint64_t looked_at = estimate_chain(c).looked_at;
 
@@ -499,6 +503,7 @@ TEST(what_a_sampled_filter_is_said_to_err_is_what_strangers_see) {
 
 TEST(what_a_grown_chain_is_said_to_err_is_what_strangers_see) {
     for (size_t k = 0; k < COUNT(kinds); k++) {
+        if (kinds[k]->exceeds) continue;
         test_case("%s", kinds[k]->name);
         struct chain *c = made(kinds[k], 0.01, 2, 1000);
         chain_fill(c, 0, 20000);

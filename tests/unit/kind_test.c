@@ -19,7 +19,11 @@ TEST(numbers_that_are_stored_mean_what_they_always_meant) {
     CHECK(kind_by_id(1) == &kind_lines);
     CHECK(kind_by_id(2) == &kind_redisbloom);
     CHECK(kind_by_id(3) == &kind_valkeybloom);
-    CHECK(kind_by_id(0) == NULL && kind_by_id(4) == NULL && kind_by_id(256 + 1) == NULL);
+    CHECK(kind_by_id(4) == &kind_leveldb);
+    CHECK(kind_by_id(5) == &kind_clickhouse);
+    CHECK(kind_by_id(6) == &kind_guava);
+    CHECK(kind_by_id(7) == &kind_crc32);
+    CHECK(kind_by_id(0) == NULL && kind_by_id(8) == NULL && kind_by_id(256 + 1) == NULL);
 }
 
 /* What a command says of a filter, and random bytes for all that may be random. */

@@ -102,6 +102,7 @@ const char *cost_refusal(enum bloom_status status) {
     case BLOOM_PARTIAL:
     case BLOOM_NO_REBUILD:
     case BLOOM_INTERRUPTED:
+    case BLOOM_RATE_TOO_LARGE:
     case BLOOM_OVER_LIMIT:
     case BLOOM_SERVER_FULL:
     case BLOOM_EXISTS:

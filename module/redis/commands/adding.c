@@ -66,10 +66,11 @@ static bool waits_for_growth(const struct adding *a, const struct chain *c) {
     return upstream_sent(a->ctx) && !by_rule;
 }
 
-/* An item that was accepted elsewhere must not be denied here, and anyone who vouched for a
- * filter relies on every add. */
+/* An item that was accepted elsewhere must not be denied here, anyone who vouched for a
+ * filter relies on every add, and some kinds refuse none. */
 static bool may_refuse(const struct adding *a, const struct chain *c) {
-    return c == a->f->live && shield_may_refuse(&a->f->standing) && !upstream_sent(a->ctx);
+    return c == a->f->live && shield_may_refuse(&a->f->standing) &&
+           !upstream_sent(a->ctx) && !c->kind->exceeds;
 }
 
 /* Makes room in a chain after `dealt_with` items of the call: a further layer, or
@@ -141,7 +142,7 @@ static void note_overfull(struct adding *a) {
     RedisModule_Log(
         a->ctx, "warning",
         "The filter %s is over capacity: it may not grow, and still takes "
-        "items because it is relied on. Its error rate rises: see BF.INFO FULL.",
+        "items. Its error rate rises: see BF.INFO FULL.",
         text_printable(a->name, shown));
 }
 

@@ -345,8 +345,12 @@ static bool read_options(struct line *l) {
     return true;
 }
 
-/* NONSCALING is compatible only with EXPANSION 0, which means the same. */
+/* NONSCALING is compatible only with EXPANSION 0, which means the same, and so are kinds
+ * that never grow. */
 static bool settle_expansion(struct line *l) {
+    if (l->wish->kind->exceeds && l->seen & BIT(EXPANSION) && l->wish->expansion != 0 &&
+        !l->loose)
+        return reply_error(l->ctx, "ERR filters of this kind never grow"), false;
     if (!(l->seen & BIT(NONSCALING))) return true;
     if (l->seen & BIT(EXPANSION) && l->wish->expansion != 0 && !l->loose)
         return reply_error(l->ctx, "Nonscaling filters cannot expand"), false;

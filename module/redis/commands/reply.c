@@ -21,6 +21,8 @@ static const char *words_for(enum bloom_status status) {
         return "ERR capacity must be in the range [1, 1099511627776]";
     case BLOOM_RATE_TOO_SMALL:
         return "ERR error rate is too small for this capacity";
+    case BLOOM_RATE_TOO_LARGE:
+        return "ERR error rate is too large for this kind";
     case BLOOM_CORRUPT:
         return "ERR received bad data";
     case BLOOM_FULL:

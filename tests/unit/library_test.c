@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* library_test.c - the kinds of filters that other libraries make: their hashes, sizes and
+ * bytes are those that the libraries gave. */
+#include <string.h>
+
+#include "bytes.h"
+#include "chain.h"
+#include "chains.h"
+#include "check.h"
+#include "encode.h"
+#include "estimate.h"
+#include "form.h"
+#include "kinds/clickhouse/city.h"
+#include "kinds/guava/murmur3.h"
+#include "kinds/redisbloom/murmur.h"
+#include "union.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* byte i of it is 200 + 31 * i */
+static const unsigned char *pattern(size_t length) {
+    static unsigned char bytes[256];
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (unsigned char)(200 + 31 * i);
+    return bytes;
+}
+
+/* ---- hashes ---- */
+
+TEST(city64_has_the_numbers_of_version_1_0_2) {
+    static const struct {
+        size_t length;
+        uint64_t hash, under_7;
+    } table[] = {
+        {0, 11160318154034397263U, 201449996665515469U},
+        {1, 4985263374229626091U, 7898049200706957392U},
+        {3, 9942988595617438262U, 17802431018440428977U},
+        {4, 18089000904180631202U, 15254935598699950369U},
+        {9, 6632847773008372873U, 18435466105712610089U},
+        {17, 10695661129440560705U, 279500653331291202U},
+        {33, 5069467804445881949U, 16464147641671394013U},
+        {65, 6223877792016139003U, 3370424665845413310U},
+        {129, 13448787516362284978U, 7161799805720185310U},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        uint64_t hash = city64(pattern(table[i].length), table[i].length);
+        test_case("%zu bytes", table[i].length);
+        CHECK_UINT(hash, table[i].hash);
+        CHECK_UINT(city64_seeded(hash, 7), table[i].under_7);
+    }
+}
+
+TEST(murmur3_has_guavas_numbers) {
+    static const struct {
+        size_t length;
+        uint64_t first, second; /* the bytes of both, as Guava prints them */
+    } table[] = {
+        {0, 0, 0},
+        {1, 0xc351e54862d16ba4, 0xf6c1471e7ffa7605},
+        {7, 0x191f74d97565f9b3, 0xdeda85776934cf05},
+        {8, 0x1b22a7d37300f9f5, 0x4713e2ce1bac3404},
+        {15, 0xcff000c4e6631e27, 0xce81a27631f80efa},
+        {16, 0xed6d5672aefd2c27, 0x0aed733913a4fd15},
+        {17, 0x7d9484e1f418e91a, 0xdae9b1915df9ad54},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        uint64_t h[2];
+        murmur3_128(pattern(table[i].length), table[i].length, h);
+        test_case("%zu bytes", table[i].length);
+        CHECK_UINT(__builtin_bswap64(h[0]), table[i].first);
+        CHECK_UINT(__builtin_bswap64(h[1]), table[i].second);
+    }
+}
+
+/* ---- sizes ---- */
+
+static enum bloom_status plan(const struct kind *kind, double error, uint64_t capacity,
+                              struct layer *out) {
+    struct chain_spec spec = {.kind = kind, .error = error};
+    struct chain *c;
+    kind->complete(&spec);
+    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    enum bloom_status status = chain_plan(c, capacity, out);
+    chain_free(c);
+    return status;
+}
+
+struct sized {
+    double error;
+    uint64_t capacity, bytes;
+    unsigned hashes; /* 0: refused */
+};
+
+static void must_be_sized(const struct kind *kind, const struct sized *table, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct layer layer;
+        enum bloom_status status = plan(kind, table[i].error, table[i].capacity, &layer);
+        test_case("%s, %g, %llu", kind->name, table[i].error,
+                  (unsigned long long)table[i].capacity);
+        if (!table[i].hashes) {
+            CHECK(status < 0);
+            continue;
+        }
+        CHECK_INT(status, BLOOM_OK);
+        CHECK_UINT(layer.bytes, table[i].bytes);
+        CHECK_UINT(layer.probes, table[i].hashes);
+    }
+}
+
+TEST(a_leveldb_filter_has_leveldbs_size) {
+    static const struct sized table[] = {
+        {.5, 1000, 250, 1},     {.1, 1000, 625, 3},
+        {.05, 1000, 875, 4},    {.01, 1000, 1250, 6},
+        {1e-3, 1000, 1875, 10}, {1e-6, 1000, 3625, 20},
+        {1e-9, 1000, 5500, 30}, {.01, 1, 8, 6},
+        {1e-200, 10, 1200, 30}, {.01, 429496729, 536870912, 0},
+    };
+    must_be_sized(&kind_leveldb, table, COUNT(table) - 2);
+    must_be_sized(&kind_leveldb, table + COUNT(table) - 1, 1);
+}
+
+TEST(a_clickhouse_filter_has_clickhouses_size) {
+    static const struct sized table[] = {
+        {.9, 1000, 250, 2},     {.283, 1000, 250, 2},    {.25, 1000, 375, 2},
+        {.2, 1000, 500, 2},     {.15, 1000, 500, 3},     {.1, 1000, 625, 3},
+        {.05, 1000, 875, 3},    {.03, 1000, 1000, 4},    {.025, 1000, 1000, 4},
+        {.02, 1000, 1125, 4},   {.01, 1000, 1250, 5},    {.005, 1000, 1500, 5},
+        {.002, 1000, 1625, 8},  {.001, 1000, 1875, 7},   {5e-4, 1000, 2000, 10},
+        {2e-4, 1000, 2250, 10}, {1e-4, 1000, 2375, 13},  {1e-5, 1000, 2375, 13},
+        {.01, 1, 2, 5},         {.01, 1000000000, 0, 0},
+    };
+    must_be_sized(&kind_clickhouse, table, COUNT(table));
+}
+
+TEST(a_guava_filter_has_guavas_size) {
+    static const struct sized table[] = {
+        {.5, 1, 8, 1},           {.01, 1, 8, 6},         {1e-9, 1, 8, 30},
+        {1e-15, 1, 16, 49},      {1e-76, 1, 48, 252},    {.9, 1, 0, 0},
+        {.99, 1000, 8, 1},       {.7, 1000, 96, 1},      {.3, 1000, 320, 2},
+        {.03, 1000, 920, 5},     {.001, 1000, 1800, 10}, {1e-80, 1, 0, 0},
+        {.01, 1ull << 40, 0, 0},
+    };
+    must_be_sized(&kind_guava, table, COUNT(table));
+}
+
+TEST(a_crc32_filter_has_its_programs_size) {
+    static const struct sized table[] = {
+        {.5, 1000, 0, 0},
+        {.4, 1000, 240, 1},
+        {.01, 1000, 1200, 6},
+        {1e-9, 1000, 5392, 29},
+        {.3, 1, 8, 1},
+        {1e-4, 3, 8, 13},
+        {.01, 2000000000, 2396264600, 6},
+    };
+    must_be_sized(&kind_crc32, table, COUNT(table));
+}
+
+/* ---- bytes ---- */
+
+static struct chain *made(const struct kind *kind, uint8_t variant, uint64_t seed,
+                          double error, uint64_t capacity) {
+    struct chain_spec spec = {.kind = kind, .error = error, .variant = variant};
+    kind->complete(&spec);
+    spec.secret.k0 = seed;
+    return chain_made(counting_memory(), &spec, capacity);
+}
+
+static void add(struct chain *c, const void *bytes, size_t length) {
+    struct item item = {bytes, length};
+    uint8_t added;
+    chain_add(c, &item, 1, &added, CHAIN_EXCEED);
+}
+
+static void must_be_written_as(const struct chain *c, const void *bytes, size_t length) {
+    unsigned char out[1024];
+    CHECK_UINT(form_length(c), length);
+    form_write(c, out);
+    CHECK(memcmp(out, bytes, length) == 0);
+}
+
+TEST(the_same_adds_make_the_librarys_bytes) {
+    struct chain *c = made(&kind_leveldb, 0, 0, .01, 2);
+    add(c, "hello", 5);
+    add(c, "world", 5);
+    must_be_written_as(c, "\x11\x40\x00\x41\x44\x10\x40\x10\x06", 9);
+
+    c = made(&kind_guava, 0, 0, .01, 2);
+    add(c, "key0", 4);
+    add(c, "key1", 4);
+    must_be_written_as(c, "\x01\x07\0\0\0\x01\x10\x08\x02\x01\x00\x95\x55\x20", 14);
+
+    c = made(&kind_guava, 1, 0, .01, 2);
+    add(c, "key0", 4);
+    add(c, "key1", 4);
+    must_be_written_as(c, "\x00\x07\0\0\0\x01\x12\x91\x08\x10\x05\x40\x14\x01", 14);
+
+    c = made(&kind_clickhouse, 0, 7, .15, 16); /* 4 bits an item, 3 hashes */
+    add(c, "hello", 5);
+    add(c, "world", 5);
+    must_be_written_as(c, "\x80\x50\x04\x01\x00\x08\x00\x00", 8);
+}
+
+/* The empty item, each byte, and 416 longer ones with bytes of 128 and more. */
+static void add_high_bytes(struct chain *c) {
+    unsigned char bytes[9];
+    add(c, "", 0);
+    for (unsigned b = 0; b < 256; b++) {
+        bytes[0] = (unsigned char)b;
+        add(c, bytes, 1);
+    }
+    for (unsigned first = 0; first < 256; first += 5)
+        for (size_t length = 2; length < 10; length++) {
+            for (size_t i = 0; i < length; i++)
+                bytes[i] = (unsigned char)(first + 37 * i);
+            add(c, bytes, length);
+        }
+}
+
+TEST(the_last_bytes_are_signed_where_they_are_in_the_library) {
+    static const uint64_t sums[] = {0x3392de8e83c7e0c9, 0x5a1eaf59260914ea};
+    for (uint8_t variant = 0; variant < 2; variant++) {
+        struct chain *c = made(&kind_leveldb, variant, 0, .01, 673);
+        unsigned char out[843];
+        add_high_bytes(c);
+        CHECK_UINT(form_length(c), sizeof out);
+        form_write(c, out);
+        test_case("variant %u", variant);
+        CHECK_UINT(murmur64(out, sizeof out, 0), sums[variant]);
+    }
+}
+
+/* ---- what comes from outside ---- */
+
+static struct chain *read(const struct kind *kind, struct form in) {
+    struct chain_spec spec;
+    struct layer layer;
+    struct chain *c;
+    const char *why;
+    if (form_read(kind, &in, &spec, &layer, &why) < 0) return NULL;
+    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    CHECK_INT(chain_grow(c, &layer), BLOOM_OK);
+    CHECK_STR(chain_flaw(c), NULL);
+    form_pour(c, &in);
+    CHECK_STR(form_misfit(c, &in), NULL);
+    must_be_written_as(c, in.bytes, in.length);
+    return c;
+}
+
+static uint8_t says(const struct chain *c, const char *item) {
+    struct item one = {item, strlen(item)};
+    uint8_t maybe;
+    chain_ask(c, &one, 1, &maybe);
+    return maybe;
+}
+
+#define BYTES(text) .bytes = (const unsigned char *)(text), .length = sizeof(text) - 1
+
+/* What LevelDB, and both of its ports, say to "hello". */
+TEST(leveldbs_odd_filters_say_what_they_say_there) {
+    static const struct {
+        struct form form;
+        int hello; /* -1: refused */
+    } table[] = {
+        {{BYTES("")}, -1},
+        {{BYTES("\x06")}, -1},
+        {{BYTES("\x00\x00")}, 1},
+        {{BYTES("\xff\x06")}, 1},
+        {{BYTES("\x00\x06")}, 0},
+        {{BYTES("\0\0\0\0\0\0\0\0\x06")}, 0},
+        {{BYTES("\0\0\0\0\0\0\0\0\x1e")}, 0},
+        {{BYTES("\0\0\0\0\0\0\0\0\x1f")}, 1},
+        {{BYTES("\0\0\0\0\0\0\0\0\xff")}, 1},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct chain *c = read(&kind_leveldb, table[i].form);
+        test_case("row %zu", i);
+        CHECK_INT(c ? says(c, "hello") : -1, table[i].hello);
+        if (c) chain_free(c);
+    }
+}
+
+TEST(a_form_that_is_no_filter_is_refused) {
+    static const struct {
+        const struct kind *kind;
+        struct form form;
+    } table[] = {
+        {&kind_guava, {BYTES("")}},
+        {&kind_guava, {BYTES("\x01\x05\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x01\x05\0\0\0\x01\0\0\0\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x01\x05\0\0\0\x01\0\0\0\0\0\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x02\x05\0\0\0\x01\0\0\0\0\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x01\x00\0\0\0\x01\0\0\0\0\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x01\x05\xff\xff\xff\xff\0\0\0\0\0\0\0\0")}},
+        {&kind_clickhouse, {BYTES(""), .hashes = 3}},
+        {&kind_clickhouse, {BYTES("\0")}},
+        {&kind_clickhouse, {BYTES("\0"), .hashes = 65536}},
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3}},
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3, .bits = 65}},
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0"), .hashes = 3, .bits = 50}},
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .bits = 50}},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        test_case("row %zu", i);
+        CHECK(read(table[i].kind, table[i].form) == NULL);
+    }
+}
+
+TEST(a_form_of_another_size_or_seed_is_no_form_of_the_filter) {
+    struct chain *c = made(&kind_clickhouse, 0, 7, .15, 16);
+    struct form form = {BYTES("\x80\x50\x04\x01\x00\x08\x00\x00"), .hashes = 3, .seed = 7};
+    CHECK_STR(form_misfit(c, &form), NULL);
+    form.seed = 8;
+    CHECK_STR(form_misfit(c, &form), "its seed is another");
+    form.seed = 7;
+    form.hashes = 4;
+    CHECK_STR(form_misfit(c, &form), "its number of hashes is another");
+    form.length = 7;
+    CHECK_STR(form_misfit(c, &form), "its size is another");
+}
+
+TEST(the_items_of_a_filter_are_counted_by_its_bits) {
+    static const struct kind *const some[] = {&kind_lines, &kind_leveldb, &kind_clickhouse,
+                                              &kind_guava, &kind_crc32};
+    for (size_t k = 0; k < COUNT(some); k++) {
+        struct chain *c = made(some[k], 0, 0, .01, 10000);
+        for (uint64_t n = 0; n < 8000; n++)
+            add_number(c, n);
+        test_case("%s", some[k]->name);
+        CHECK_NEAR((double)estimate_items(some[k], &c->layers[0]), 8000, 400);
+        memset(c->layers[0].bits, 0xff, c->layers[0].bytes);
+        CHECK(estimate_items(some[k], &c->layers[0]) > 50000);
+    }
+}
+
+/* ---- encodings ---- */
+
+TEST(an_item_becomes_the_bytes_that_the_library_hashes) {
+    static const struct {
+        enum encoding encoding;
+        const char *text, *bytes;
+        size_t length; /* SIZE_MAX: it can't be encoded */
+    } table[] = {
+        {ENCODING_RAW, "42", "42", 2},
+        {ENCODING_INT32, "42", "\x2a\0\0\0", 4},
+        {ENCODING_INT32, "-2147483648", "\0\0\0\x80", 4},
+        {ENCODING_INT32, "2147483647", "\xff\xff\xff\x7f", 4},
+        {ENCODING_INT32, "2147483648", "", SIZE_MAX},
+        {ENCODING_INT32, "-2147483649", "", SIZE_MAX},
+        {ENCODING_INT64, "0", "\0\0\0\0\0\0\0\0", 8},
+        {ENCODING_INT64, "-1", "\xff\xff\xff\xff\xff\xff\xff\xff", 8},
+        {ENCODING_INT64, "9223372036854775807", "\xff\xff\xff\xff\xff\xff\xff\x7f", 8},
+        {ENCODING_INT64, "-9223372036854775808", "\0\0\0\0\0\0\0\x80", 8},
+        {ENCODING_INT64, "9223372036854775808", "", SIZE_MAX},
+        {ENCODING_INT64, "99999999999999999999", "", SIZE_MAX},
+        {ENCODING_INT64, "", "", SIZE_MAX},
+        {ENCODING_INT64, "-", "", SIZE_MAX},
+        {ENCODING_INT64, "-0", "", SIZE_MAX},
+        {ENCODING_INT64, "042", "", SIZE_MAX},
+        {ENCODING_INT64, "+42", "", SIZE_MAX},
+        {ENCODING_INT64, " 42", "", SIZE_MAX},
+        {ENCODING_INT64, "4 2", "", SIZE_MAX},
+        {ENCODING_UTF16, "", "", 0},
+        {ENCODING_UTF16, "h\xc3\xa9", "h\0\xe9\0", 4},
+        {ENCODING_UTF16, "\xe6\xbc\xa2", "\x22\x6f", 2},
+        {ENCODING_UTF16, "\xf0\x9f\x98\x80", "\x3d\xd8\x00\xde", 4},
+        {ENCODING_UTF16, "\xf4\x8f\xbf\xbf", "\xff\xdb\xff\xdf", 4},
+        {ENCODING_UTF16, "\xf4\x90\x80\x80", "", SIZE_MAX}, /* beyond the last */
+        {ENCODING_UTF16, "\xed\xa0\x80", "", SIZE_MAX},     /* half of a pair */
+        {ENCODING_UTF16, "\xc0\x80", "", SIZE_MAX},         /* longer than needed */
+        {ENCODING_UTF16, "\xe6\xbc", "", SIZE_MAX},
+        {ENCODING_UTF16, "\x80", "", SIZE_MAX},
+        {ENCODING_UTF16, "\xff", "", SIZE_MAX},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct item item = {table[i].text, strlen(table[i].text)};
+        unsigned char out[64];
+        size_t length = 0;
+        test_case("row %zu", i);
+        CHECK(encode_room(table[i].encoding, item.length) <= sizeof out);
+        if (!encode(table[i].encoding, item, out, &length)) length = SIZE_MAX;
+        CHECK_UINT(length, table[i].length);
+        if (length == SIZE_MAX) continue;
+        CHECK(length <= encode_room(table[i].encoding, item.length));
+        CHECK(memcmp(out, table[i].bytes, length) == 0);
+    }
+}
+
+/* ---- unions ---- */
+
+TEST(a_union_holds_what_either_held) {
+    for (size_t k = 0; k < KINDS; k++) {
+        struct chain *a = made(kinds[k], 0, 0, .01, 1000), *b = chain_copy(a);
+        for (uint64_t n = 0; n < 500; n++)
+            add_number(n % 2 ? a : b, n);
+        test_case("%s", kinds[k]->name);
+        CHECK_STR(union_difference(a, b), NULL);
+        CHECK(!union_covers(a, b));
+        CHECK(union_add(a, b));
+        CHECK(union_covers(a, b) && !union_covers(b, a));
+        CHECK(!union_add(a, b));
+        CHECK_NEAR((double)chain_items(a), 500, 50);
+        chain_must_hold(a, 0, 500);
+        CHECK_STR(chain_flaw(a), NULL);
+        chain_free(b);
+    }
+}
+
+TEST(what_would_set_other_bits_is_not_comparable) {
+    struct chain *a = made(&kind_guava, 0, 0, .01, 1000);
+    CHECK_STR(union_difference(a, made(&kind_leveldb, 0, 0, .01, 1000)), "kinds");
+    CHECK_STR(union_difference(a, made(&kind_guava, 1, 0, .01, 1000)), "variants");
+    CHECK_STR(union_difference(a, made(&kind_guava, 0, 0, .01, 2000)), "sizes");
+    CHECK_STR(union_difference(made(&kind_clickhouse, 0, 1, .01, 9),
+                               made(&kind_clickhouse, 0, 2, .01, 9)),
+              "seeds");
+    CHECK_STR(
+        union_difference(made(&kind_lines, 0, 1, .01, 9), made(&kind_lines, 0, 2, .01, 9)),
+        "secrets");
+    struct chain *b = made(&kind_crc32, 0, 0, .01, 1000);
+    CHECK_STR(union_difference(b, made(&kind_crc32, 0, 0, .01, 1001)), "sizes");
+}
