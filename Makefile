@@ -62,7 +62,7 @@ GLUE_FLAGS := $(COMMON) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -Imodule -Im
 CLIENT_FLAGS := $(COMMON) -Wconversion -D_GNU_SOURCE -Imodule -Imodule/core -Imodule/client \
     $(patsubst %,-isystem %/include,$(HIREDIS) $(OPENSSL) $(POSTGRES))
 
-core_src := $(wildcard module/core/*.c module/core/kinds/*/*.c)
+core_src := $(wildcard module/core/*.c module/core/kinds/*.c module/core/kinds/*/*.c)
 glue_src := $(wildcard module/redis/*.c module/redis/*/*.c)
 # What needs libpq, and what stands for it where there is none.
 with_libpq := module/client/source/postgres% module/client/feed/%

@@ -12,6 +12,7 @@
 #define FIXED_LENGTH     64u
 #define CHAIN_LENGTH     80u
 #define LAYER_LENGTH     48u
+#define COUNTS_HEADER    24u
 #define SECTION_LENGTH   8u
 #define SECTION_CRITICAL UINT32_C(0x80000000)
 
@@ -24,11 +25,12 @@ static const unsigned char magic[][MAGIC_LENGTH] = {
     [CODEC_HEADER] = "BULWARK\x81",
     [CODEC_CHUNK] = "BULWARK\x82",
     [CODEC_GROWTH] = "BULWARK\x83",
+    [CODEC_COUNTS] = "BULWARK\x84",
 };
 
 enum codec_record codec_record_type(const void *bytes, size_t length) {
     if (length < MAGIC_LENGTH) return CODEC_NONE;
-    for (enum codec_record r = CODEC_HEADER; r <= CODEC_GROWTH; r++)
+    for (enum codec_record r = CODEC_HEADER; r <= CODEC_COUNTS; r++)
         if (memcmp(bytes, magic[r], MAGIC_LENGTH) == 0) return r;
     return CODEC_NONE;
 }
@@ -380,6 +382,42 @@ enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
     *why = "a new layer has items";
     *plan = read_layer(at + 24);
     if (plan->items != 0) return BLOOM_CORRUPT;
+    *why = NULL;
+    return BLOOM_OK;
+}
+
+/* ---- counts ---- */
+
+size_t codec_counts_length(const struct chain *c) {
+    return COUNTS_HEADER + sizeof(uint64_t) * c->nlayers;
+}
+
+void codec_write_counts(const struct chain *c, unsigned char *out) {
+    memcpy(out, magic[CODEC_COUNTS], MAGIC_LENGTH);
+    store_u64(out + 8, c->identity);
+    store_u32(out + 16, c->nlayers);
+    store_u32(out + 20, 0);
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        store_u64(out + COUNTS_HEADER + sizeof(uint64_t) * i, c->layers[i].items);
+}
+
+enum bloom_status codec_read_counts(struct chain *c, const void *bytes, size_t length,
+                                    const char **why) {
+    const unsigned char *at = bytes, *counts = at + COUNTS_HEADER;
+    *why = "it is not a record of counts";
+    if (length < COUNTS_HEADER || codec_record_type(bytes, length) != CODEC_COUNTS)
+        return BLOOM_CORRUPT;
+    *why = "it is of another filter, or of another generation of this one";
+    if (load_u64(at + 8) != c->identity || load_u32(at + 16) != c->nlayers ||
+        length != codec_counts_length(c))
+        return BLOOM_CORRUPT;
+    *why = "a reserved field is not zero";
+    if (load_u32(at + 20) != 0) return BLOOM_CORRUPT;
+    *why = "a layer has too many items";
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        if (load_u64(counts + sizeof(uint64_t) * i) > CHAIN_ITEMS_MAX) return BLOOM_CORRUPT;
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        c->layers[i].items = load_u64(counts + sizeof(uint64_t) * i);
     *why = NULL;
     return BLOOM_OK;
 }

@@ -41,8 +41,12 @@
  *   24   8  offset in the joined arrays  24  48  layer record, without items
  *   32   8  zeros: how many zero bytes,
  *           not sent, come first
- *   40      bytes that follow them,
- *           all of one layer
+ *   40      bytes that follow them,      counts
+ *           all of one layer              0   8  "BULWARK" 0x84
+ *                                         8   8  identity of the chain
+ *                                        16   4  layers of the chain
+ *                                        20   4  0
+ *                                        24      8 for each layer: its items
  *
  * - The magic can't be the start of a RedisBloom header: that starts with a
  *   count of items, and this would be more than 2^63 of them.
@@ -51,6 +55,7 @@
  * - "Bytes that follow" are fewer than the arrays' for a filter that was itself
  *   only partially loaded.
  * - The chunks of the next chain of a rebuild come after those of the live one.
+ * - Counts follow chunks that brought bits into a complete filter, from another one.
  * - Identity and layer count in every chunk keep the chunks of native filters that were
  *   made apart, or before and after a growth, from being combined. A filter restored from
  *   an older DUMP can't be told from the filter as it was then.
@@ -74,7 +79,7 @@
 #define CODEC_CHUNK_HEADER  40u
 #define CODEC_GROWTH_LENGTH 72u
 
-enum codec_record { CODEC_NONE, CODEC_HEADER, CODEC_CHUNK, CODEC_GROWTH };
+enum codec_record { CODEC_NONE, CODEC_HEADER, CODEC_CHUNK, CODEC_GROWTH, CODEC_COUNTS };
 
 /* The type that the bytes claim to be. Checks the magic only. */
 enum codec_record codec_record_type(const void *bytes, size_t length);
@@ -130,6 +135,12 @@ void codec_write_growth(const struct chain *c, uint32_t which,
 /* Reads into *plan what chain_grow() needs to make the same layer. Changes nothing else. */
 enum bloom_status codec_read_growth(const struct chain *c, uint32_t which,
                                     const void *bytes, size_t length, struct layer *plan,
+                                    const char **why);
+
+/* The items of each layer: codec_counts_length() bytes. The reader sets them. */
+size_t codec_counts_length(const struct chain *c);
+void codec_write_counts(const struct chain *c, unsigned char *out);
+enum bloom_status codec_read_counts(struct chain *c, const void *bytes, size_t length,
                                     const char **why);
 
 #endif

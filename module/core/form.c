@@ -32,6 +32,18 @@ enum bloom_status form_read(const struct kind *kind, const struct form *in,
     return *why ? BLOOM_CORRUPT : BLOOM_OK;
 }
 
+struct form form_like(const struct chain *c, const void *bytes, size_t length) {
+    const struct layer *layer = &c->layers[0];
+    return (struct form){
+        .bytes = bytes,
+        .length = length,
+        .hashes = layer->probes,
+        .bits = (uint64_t)layer->parameter,
+        .seed = c->secret.k0,
+        .variant = c->variant,
+    };
+}
+
 const char *form_misfit(const struct chain *c, const struct form *in) {
     struct chain_spec spec;
     struct layer plan;

@@ -26,6 +26,9 @@
 enum bloom_status form_read(const struct kind *kind, const struct form *in,
                             struct chain_spec *spec, struct layer *plan, const char **why);
 
+/* Bytes, with what they don't say as it is in the chain. */
+struct form form_like(const struct chain *c, const void *bytes, size_t length);
+
 /* Why these bytes can't be of this chain, or NULL: they are of other sizes or another
  * rule. */
 const char *form_misfit(const struct chain *c, const struct form *in);

@@ -73,7 +73,7 @@ struct form {
 
 /* What can be said beside the bytes. */
 #define FORM_HASHES  1u
-#define FORM_BITS    2u
+#define FORM_BITS    2u /* the layer's parameter */
 #define FORM_SEED    4u
 #define FORM_VARIANT 8u
 
@@ -167,6 +167,10 @@ struct kind {
     size_t (*chain_facts)(const struct chain *c, struct fact *out);
     size_t (*layer_facts)(const struct chain *c, const struct layer *layer,
                           struct fact *out);
+
+    /* The line that the library itself prints of a filter, up to `room` bytes. NULL: it
+     * prints none. */
+    void (*describe)(const struct chain *c, char *out, size_t room);
 
     /* The product's own records. NULL: only ours (codec.h). */
     const struct kind_records *records;

@@ -4,6 +4,32 @@
 #include "bytes.h"
 #include "estimate.h"
 
+/* The identity of other products' chains follows from their fields. */
+enum bloom_status union_alike(const struct chain *c, uint64_t identity,
+                              struct chain **out) {
+    struct chain_spec spec = {
+        .kind = c->kind,
+        .secret = c->secret,
+        .identity = c->kind->foreign ? c->identity : identity,
+        .error = c->error,
+        .expansion = c->expansion,
+        .secret2 = c->secret2,
+        .parameter = c->parameter,
+        .variant = c->variant,
+        .encoding = c->encoding,
+    };
+    enum bloom_status status = chain_new(&spec, c->memory, out);
+    for (uint32_t i = 0; i < c->nlayers && status >= 0; i++) {
+        struct layer plan = c->layers[i];
+        plan.items = 0;
+        status = chain_grow(*out, &plan);
+    }
+    if (status >= 0) return status;
+    chain_free(*out);
+    *out = NULL;
+    return status;
+}
+
 static bool are_same(struct secret a, struct secret b) {
     return a.k0 == b.k0 && a.k1 == b.k1;
 }
@@ -48,34 +74,56 @@ bool union_covers(const struct chain *all, const struct chain *part) {
     return true;
 }
 
-/* A byte that has all bits isn't written, for the sake of a snapshot that shares the
- * page. */
-static bool add_bits(struct layer *into, const struct layer *from) {
+/* A layer's place in the joined arrays, and the pieces that change. */
+struct pieces {
+    uint8_t *changed; /* or NULL */
+    uint64_t piece, offset;
+};
+
+static void note(const struct pieces *pieces, uint64_t at) {
+    if (pieces->changed) pieces->changed[(pieces->offset + at) / pieces->piece] = 1;
+}
+
+/* What has all bits isn't written, for the sake of a snapshot that shares the page. */
+static bool add_bits(struct layer *into, const struct layer *from,
+                     const struct pieces *pieces) {
     bool changed = false;
-    for (uint64_t at = 0; at < into->bytes; at++) {
+    uint64_t at = 0;
+    for (; at + 8 <= into->bytes; at += 8) {
+        uint64_t now = load_u64(into->bits + at), more = load_u64(from->bits + at);
+        if (!(more & ~now)) continue;
+        store_u64(into->bits + at, now | more);
+        note(pieces, at);
+        changed = true;
+    }
+    for (; at < into->bytes; at++) {
         if (!(from->bits[at] & ~(unsigned)into->bits[at])) continue;
         into->bits[at] |= from->bits[at];
+        note(pieces, at);
         changed = true;
     }
     return changed;
 }
 
-static uint64_t count_again(const struct kind *kind, const struct layer *into,
-                            uint64_t others) {
-    uint64_t least = into->items > others ? into->items : others;
-    uint64_t most = into->items + others, items = estimate_items(kind, into);
+void union_count(const struct kind *kind, struct layer *layer, uint64_t others) {
+    uint64_t least = layer->items > others ? layer->items : others;
+    uint64_t most = layer->items + others, items = estimate_items(kind, layer);
     if (items < least) items = least;
     if (items > most) items = most;
-    return items < CHAIN_ITEMS_MAX ? items : CHAIN_ITEMS_MAX;
+    layer->items = items < CHAIN_ITEMS_MAX ? items : CHAIN_ITEMS_MAX;
 }
 
-bool union_add(struct chain *into, const struct chain *from) {
-    bool changed = false;
+bool union_add(struct chain *into, const struct chain *from, uint8_t *changed,
+               uint64_t piece) {
+    bool any = false;
+    struct pieces pieces = {changed, piece, 0};
     for (uint32_t i = 0; i < into->nlayers; i++) {
         struct layer *layer = &into->layers[i];
-        if (!add_bits(layer, &from->layers[i])) continue;
-        layer->items = count_again(into->kind, layer, from->layers[i].items);
-        changed = true;
+        if (add_bits(layer, &from->layers[i], &pieces)) {
+            union_count(into->kind, layer, from->layers[i].items);
+            any = true;
+        }
+        pieces.offset += layer->bytes;
     }
-    return changed;
+    return any;
 }

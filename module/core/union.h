@@ -13,14 +13,24 @@
 
 #include "chain.h"
 
+/* An empty chain that is comparable to this one. Refuses BLOOM_NO_MEMORY; *out is then
+ * NULL. */
+enum bloom_status union_alike(const struct chain *c, uint64_t identity, struct chain **out);
+
 /* What makes them incomparable, in words that follow "their", or NULL. */
 const char *union_difference(const struct chain *a, const struct chain *b);
 
 /* Of chains that are comparable and complete. */
 bool union_covers(const struct chain *all, const struct chain *part);
 
-/* Sets the bits of `from`, and counts the items anew, by the bits: there are at least as
- * many as in either, and at most as many as in both. True if a bit was clear. */
-bool union_add(struct chain *into, const struct chain *from);
+/* Counts the items of a layer anew, by the bits, after `others` more have come into it, of
+ * which some may have been there: at least as many as either, at most as many as both. */
+void union_count(const struct kind *kind, struct layer *layer, uint64_t others);
+
+/* Sets the bits of `from`, and counts the items anew. True if a bit was clear. Then, if
+ * `changed` isn't NULL, changed[i] becomes 1 for the i-th `piece` bytes of the joined
+ * arrays in which one was. `piece` is a multiple of 8. */
+bool union_add(struct chain *into, const struct chain *from, uint8_t *changed,
+               uint64_t piece);
 
 #endif

@@ -242,7 +242,8 @@ TEST(a_record_is_known_by_its_first_eight_bytes) {
     CHECK_INT(codec_record_type("BULWARK\x82 and more", 17), CODEC_CHUNK);
     CHECK_INT(codec_record_type("BULWARK\x83", 8), CODEC_GROWTH);
     CHECK_INT(codec_record_type("BULWARK\x80", 8), CODEC_NONE);
-    CHECK_INT(codec_record_type("BULWARK\x84", 8), CODEC_NONE);
+    CHECK_INT(codec_record_type("BULWARK\x84", 8), CODEC_COUNTS);
+    CHECK_INT(codec_record_type("BULWARK\x85", 8), CODEC_NONE);
     CHECK_INT(codec_record_type("bulwark\x81", 8), CODEC_NONE);
     CHECK_INT(codec_record_type("BULWARK", 7), CODEC_NONE);
     CHECK_INT(codec_record_type("BULWARK\x81", 7), CODEC_NONE);

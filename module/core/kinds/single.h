@@ -12,21 +12,18 @@
  * for ClickHouse, which takes any number. */
 #define SINGLE_HASHES_MAX UINT16_MAX
 
-/* Of a new chain: all but its error, its variant and its encoding. */
-static inline void single_complete(struct chain_spec *spec) {
-    spec->expansion = spec->asked_expansion = 0;
-    spec->secret = spec->secret2 = (struct secret){0};
-    spec->parameter = 0;
-}
+/* Of a new chain: all but its error, its variant and its encoding. The second form leaves
+ * the seed, too. */
+void single_complete(struct chain_spec *spec);
+void single_complete_seeded(struct chain_spec *spec);
 
-/* What of a chain has to be 0, but for a seed. Its layer repeats its variant. */
-static inline const char *single_flaw(const struct chain *c) {
-    if (c->secret.k1 != 0 || c->secret2.k0 != 0 || c->secret2.k1 != 0 || c->parameter != 0)
-        return "it has a field set that its kind doesn't know";
-    if (c->nlayers > 0 && c->layers[0].variant != c->variant)
-        return "its layer is of another variant";
-    return NULL;
-}
+/* What of a chain has to be 0, and that its layer repeats its variant. The second form
+ * allows a seed. */
+const char *single_flaw(const struct chain *c);
+const char *single_flaw_seeded(const struct chain *c);
+
+/* What BF.DEBUG shows of the layer. */
+size_t single_facts(const struct chain *c, const struct layer *layer, struct fact *out);
 
 static inline uint64_t single_round_up(double x) {
     uint64_t whole = (uint64_t)x;

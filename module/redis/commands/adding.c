@@ -118,15 +118,28 @@ static void add_to_next(struct adding *a, const struct item *items, size_t n) {
     }
 }
 
+/* The generations' encodings may differ. */
+static void add_block_to_next(struct adding *a, struct items *items, size_t n) {
+    struct items anew;
+    if (a->f->next->encoding == a->f->live->encoding) {
+        add_to_next(a, items->item, n);
+        return;
+    }
+    items_read(a->f->next, a->items + a->done, n, &anew, NULL);
+    add_to_next(a, anew.item, n);
+    items_done(&anew);
+}
+
 static enum bloom_status add_blocks(struct adding *a) {
     struct chain *first = a->token ? a->f->next : a->f->live;
     enum bloom_status status = BLOOM_OK;
     while (a->done < a->n && status >= 0) {
-        struct item items[ITEMS_BLOCK];
+        struct items items;
         size_t block = items_block(a->n - a->done);
-        items_read(a->items + a->done, block, items);
-        size_t done = add_to(a, first, items, block, a->added + a->done);
-        if (a->f->next && !a->token) add_to_next(a, items, done);
+        items_read(first, a->items + a->done, block, &items, NULL);
+        size_t done = add_to(a, first, items.item, block, a->added + a->done);
+        if (a->f->next && !a->token) add_block_to_next(a, &items, done);
+        items_done(&items);
         a->done += done;
         if (done < block) status = make_room(a, first, a->done);
     }
@@ -139,11 +152,22 @@ static void note_overfull(struct adding *a) {
     if (diary_of(a->f)->told_full) return;
     diary_of(a->f)->told_full = true;
     char shown[TEXT_SHOWN_MAX + 1];
-    RedisModule_Log(
-        a->ctx, "warning",
-        "The filter %s is over capacity: it may not grow, and still takes "
-        "items. Its error rate rises: see BF.INFO FULL.",
-        text_printable(a->name, shown));
+    RedisModule_Log(a->ctx, "warning",
+                    "The filter %s is over capacity: it may not grow, and still takes "
+                    "items. Its error rate rises: see BF.INFO FULL.",
+                    text_printable(a->name, shown));
+}
+
+static const struct chain *live_for(const struct adding *a) {
+    return a->token ? NULL : a->f->live;
+}
+
+bool adding_fits(const struct adding *a, RedisModuleString *item) {
+    return items_fit(live_for(a), a->f->next, item);
+}
+
+int adding_refuse(const struct adding *a, RedisModuleString *item) {
+    return items_refuse(a->ctx, live_for(a), a->f->next, item);
 }
 
 enum bloom_status adding_run(struct adding *a) {

@@ -17,7 +17,7 @@ struct adding {
     RedisModuleCtx *ctx;
     RedisModuleString *name;
     struct filter *f;
-    RedisModuleString **items;
+    RedisModuleString **items; /* all of which can be encoded: adding_fits() */
     size_t n;
     uint8_t *added; /* the answer for each item that was dealt with; n long */
 
@@ -39,6 +39,11 @@ struct adding {
     size_t told;     /* items that replicas have been told of */
     enum chain_full when_full[2]; /* live, next */
 };
+
+/* Whether the item can be encoded for the chains that it goes to. adding_refuse() replies
+ * that it can't, and returns REDISMODULE_OK. */
+bool adding_fits(const struct adding *a, RedisModuleString *item);
+int adding_refuse(const struct adding *a, RedisModuleString *item);
 
 /* Adds the items in order. On a refusal the items before it stay added, and replicas are
  * told of them. */

@@ -21,8 +21,8 @@
  * The other commands are ours: their options are strict from anywhere. Some options come
  * from upstream only: valkey-bloom's TIGHTENING and SEED, and our own SINCE and OF.
  *
- * A new option is a word in the enum, a row in the table of options, and a bit in the set
- * of each command that has it, all in args.c. */
+ * A new option is a word in the enum (args_line.h), a row in the table of options
+ * (args_options.c), and a bit in the set of each command that has it (args.c). */
 #ifndef BULWARK_ARGS_H
 #define BULWARK_ARGS_H
 
@@ -30,10 +30,12 @@
 #include "server.h"
 #include "commands/vouch.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
- * False, here and below, if the arguments are wrong: then the error has been replied. */
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [VARIANT v] [SEED n]
+ *            [ENCODE encoding] [LIKE other] [LOADING | READY]
+ * *like: the other filter's name, or NULL. False, here and below, if the arguments are
+ * wrong: then the error has been replied. */
 bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
-                       struct wish *wish);
+                       struct wish *wish, RedisModuleString **like);
 
 /* BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
  * ITEMS item [item ...]
@@ -54,15 +56,28 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind] [EMPTY] [REPLACE seconds]. Options not given keep their value in
+ * [KIND kind] [VARIANT v] [SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]. Options not given keep their value in
  * start->wish. */
 struct start {
     struct wish wish;
+    bool says_size;    /* an option says something of the new generation */
     bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
     long long replace; /* replace a rebuild idle for this many seconds; 0: never */
 };
 bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
                      struct start *start);
+
+/* BF.IMPORT key kind data [HASHES k] [SEED n] [BITS n] [VARIANT v] [ENCODE encoding]
+ *           [ITEMS n] [CAPACITY n] [ERROR e] [PROVE item [item ...]] */
+#define IMPORT_NO_ITEMS (-1)
+struct import {
+    struct wish wish; /* without state; capacity and error are 0 if they weren't given */
+    uint64_t hashes, bits; /* 0 if they weren't given */
+    long long items;       /* IMPORT_NO_ITEMS if they weren't given */
+    int first_proof;       /* index in argv of the first item after PROVE, or argc */
+};
+bool args_read_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                      struct import *import);
 
 /* The wish for a filter if the command says nothing: the settings, unless the command came
  * from upstream. A Bulwark master would have sent the filter's header, so such a command is

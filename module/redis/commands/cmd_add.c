@@ -4,6 +4,7 @@
 #include "commands/args.h"
 #include "commands/cmd_load.h"
 #include "commands/commands.h"
+#include "core/encode.h"
 #include "commands/reply.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "keys/find.h"
@@ -38,6 +39,44 @@ static void reply_answers(const struct adding *a, enum bloom_status status) {
     if (status < 0) reply_refusal(a->ctx, a->name, status);
 }
 
+/* The same for n items, of which only those that can be encoded were given to it. */
+static void reply_answers_among(const struct adding *a, RedisModuleString **items, size_t n,
+                                enum bloom_status status) {
+    size_t at = 0, replied = 0;
+    RedisModule_ReplyWithArray(a->ctx, REDISMODULE_POSTPONED_ARRAY_LEN);
+    for (; replied < n; replied++) {
+        bool fits = at < a->n && items[replied] == a->items[at];
+        if (fits && at == a->done) break;
+        if (fits)
+            reply_bool(a->ctx, a->added[at++]);
+        else
+            adding_refuse(a, items[replied]);
+    }
+    if (status < 0) reply_refusal(a->ctx, a->name, status);
+    RedisModule_ReplySetArrayLength(a->ctx, (long)(replied + (status < 0)));
+}
+
+/* Takes out the items that can't be encoded. Returns the others, or NULL if that is all
+ * of them. */
+static RedisModuleString **only_fitting(struct adding *a) {
+    RedisModuleString **fit = NULL;
+    size_t kept = 0;
+    if (a->f->live->encoding == ENCODING_RAW &&
+        (!a->f->next || a->f->next->encoding == ENCODING_RAW))
+        return NULL;
+    for (size_t i = 0; i < a->n; i++)
+        kept += adding_fits(a, a->items[i]);
+    if (kept == a->n) return NULL;
+    fit = RedisModule_Alloc((kept + 1) * sizeof *fit);
+    kept = 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (adding_fits(a, a->items[i])) fit[kept++] = a->items[i];
+    a->items = fit;
+    a->n = kept;
+    a->is_effect = false;
+    return fit;
+}
+
 /* Adds the items and replies an array. */
 static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
                     const struct insert *insert, RedisModuleString **items, int n) {
@@ -46,13 +85,17 @@ static int add_many(RedisModuleCtx *ctx, RedisModuleString *name,
     if (!find_or_make(&a, insert)) return REDISMODULE_OK; /* It replied. */
 
     uint8_t few[FEW];
+    RedisModuleString **fitting = only_fitting(&a);
     a.added = n > FEW ? RedisModule_Alloc((size_t)n) : few;
     enum bloom_status status = adding_run(&a);
     if (status == BLOOM_PARTIAL)
         reply_refusal(ctx, name, status);
+    else if (fitting)
+        reply_answers_among(&a, items, (size_t)n, status);
     else
         reply_answers(&a, status);
     adding_announce(&a);
+    RedisModule_Free(fitting);
     if (a.added != few) RedisModule_Free(a.added);
     return REDISMODULE_OK;
 }
@@ -70,6 +113,7 @@ int cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
                        .added = &added,
                        .is_effect = true};
     if (!find_or_make(&a, NULL)) return REDISMODULE_OK; /* It replied. */
+    if (!adding_fits(&a, argv[2])) return adding_refuse(&a, argv[2]);
     enum bloom_status status = adding_run(&a);
     adding_announce(&a);
     return status < 0 ? reply_refusal(ctx, argv[1], status) : reply_bool(ctx, added);

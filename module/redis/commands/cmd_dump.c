@@ -189,14 +189,25 @@ static enum bloom_status take_growth(struct incoming *in, const char **why) {
     return status;
 }
 
+/* What was merged into a filter comes as chunks, and then its counts. */
+static enum bloom_status take_counts(struct incoming *in, const char **why) {
+    if (!in->from_upstream) return *why = "a client may not send counts", BLOOM_CORRUPT;
+    if (!in->f) return BLOOM_NOT_FOUND;
+    change_begin(in->f);
+    enum bloom_status status = codec_read_counts(in->f->live, in->bytes, in->length, why);
+    change_end(in->ctx, in->name, in->f);
+    return status;
+}
+
 /* The chunks of the next generation come after the live one has all of its own. */
 static struct chain *chain_to_complete(const struct filter *f) {
     return f->next && !chain_is_partial(f->live) ? f->next : f->live;
 }
 
 /* Our chunks contain the right iterator; a product's chunk is any bytes at all. A chunk for
- * a filter that is already complete is an error, unless a master sends it: the master may
- * be the product itself, to which it is no error. */
+ * a filter that is already complete is an error, unless a master sends it: another filter
+ * may have been merged in there, or the master is the product itself, to which it is no
+ * error. */
 static enum bloom_status take_chunk(struct incoming *in, const char **why) {
     uint64_t next, iterator = (uint64_t)in->iterator;
     if (!in->f) return BLOOM_NOT_FOUND;
@@ -208,7 +219,7 @@ static enum bloom_status take_chunk(struct incoming *in, const char **why) {
     bool own = codec_chunk_end(in->bytes, in->length) + 1 == iterator &&
                codec_record_type(in->bytes, in->length) == CODEC_CHUNK;
     *why = "the filter is complete";
-    if (!chain_is_partial(c) && !(product && in->from_upstream)) return BLOOM_CORRUPT;
+    if (!chain_is_partial(c) && !in->from_upstream) return BLOOM_CORRUPT;
     *why = "a rebuild is fed by BF.REBUILD LOAD";
     if (c == in->f->next && !in->from_upstream) return BLOOM_CORRUPT;
     *why = "the iterator is not the one that came with the chunk";
@@ -234,6 +245,7 @@ static enum bloom_status take_piece(struct incoming *in, const char **why) {
     in->changed = true;
     if (in->iterator == OLD_RECORD_ITERATOR) return take_product_header(in, why);
     if (record == CODEC_GROWTH) return take_growth(in, why);
+    if (record == CODEC_COUNTS) return take_counts(in, why);
     return record == CODEC_NONE ? take_product_header(in, why) : take_header(in, why);
 }
 
@@ -241,8 +253,9 @@ static enum bloom_status take_piece(struct incoming *in, const char **why) {
  * says what happens, and why. */
 static int follow_refusal(const struct incoming *in, const char *why) {
     enum codec_record record = codec_record_type(in->bytes, in->length);
-    if (is_record(in) && record != CODEC_GROWTH && record != CODEC_CHUNK && !in->f)
-        upstream_end("BF.LOADCHUNK", why);
+    bool of_filter =
+        record == CODEC_GROWTH || record == CODEC_CHUNK || record == CODEC_COUNTS;
+    if (is_record(in) && !of_filter && !in->f) upstream_end("BF.LOADCHUNK", why);
     return upstream_log(in->ctx, in->name, why ? why : "there is no such filter");
 }
 

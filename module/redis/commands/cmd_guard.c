@@ -103,6 +103,7 @@ int cmd_guard(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (found != CACHED_NOTHING) return REDISMODULE_OK; /* It replied. */
     struct filter *f;
     if (!find_uncounted(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
+    if (!ask_can(ctx, f, argv[3])) return REDISMODULE_OK;         /* It replied. */
     RedisModule_ReplyWithArray(ctx, 2);
     ask_reply_words(ctx, f, argv + 3, 1);
     RedisModule_ReplyWithNull(ctx);

@@ -149,7 +149,7 @@ static void reply_chain_facts(RedisModuleCtx *ctx, const struct chain *c) {
 }
 
 /* BF.DEBUG key
- * The chain in a line, then a line a layer, for people. */
+ * The chain in a line, then a line a layer, for people, and what its library prints. */
 int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return RedisModule_WrongArity(ctx);
 
@@ -157,11 +157,16 @@ int cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!find_to_read(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
     if (!f) return reply_refusal(ctx, argv[1], BLOOM_NOT_FOUND);
     const struct chain *c = f->live;
-    RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers);
+    RedisModule_ReplyWithArray(ctx, 1 + (long)c->nlayers + (c->kind->describe != NULL));
     reply_chain_facts(ctx, c);
     for (uint32_t i = 0; i < c->nlayers; i++) {
         struct fact facts[KIND_FACTS_MAX];
         reply_facts(ctx, NULL, facts, c->kind->layer_facts(c, &c->layers[i], facts));
+    }
+    if (c->kind->describe) {
+        char line[128];
+        c->kind->describe(c, line, sizeof line);
+        RedisModule_ReplyWithStringBuffer(ctx, line, strlen(line));
     }
     return REDISMODULE_OK;
 }

@@ -9,6 +9,7 @@
 #include "commands/advice.h"
 #include "commands/cmd_info.h"
 #include "commands/reply.h"
+#include "core/encode.h"
 #include "core/estimate.h"
 #include "keys/diary.h"
 #include "links/answer.h"
@@ -138,14 +139,20 @@ static void field_advice(RedisModuleCtx *ctx, const struct chain *c) {
         field_nil(ctx, "Advice");
 }
 
-#define CHAIN_FIELDS 9
+#define CHAIN_FIELDS 11
 
 /* The error of a partial filter has no meaning: the filter answers "maybe" to
  * everything. */
 static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
     struct estimate now = estimate_chain(c);
     uint64_t items = chain_items(c);
+    const struct kind_form *form = c->kind->form;
     field_word(ctx, "Kind", c->kind->name);
+    if (form && form->variants)
+        field_word(ctx, "Variant", form->variants[c->variant]);
+    else
+        field_nil(ctx, "Variant");
+    field_word(ctx, "Encoding", encoding_names[c->encoding]);
     field_rate(ctx, "Error rate", c->error);
     if (chain_is_partial(c))
         field_nil(ctx, "Estimated error rate");

@@ -3,6 +3,7 @@
  *
  *     START    makes a second chain; from now on it gets every add, like the live one
  *     LOAD     adds what was in the database before; AT n: after n items
+ *     IMPORT   adds what another library built of it
  *     CHECK    asks whether a sample is in it
  *     COMMIT   puts it in the live one's place, ready
  *     ABORT    drops it
@@ -34,17 +35,19 @@ static const struct {
     const char *syntax;
 } steps[] = {
     {"START", rebuild_start,
-     "START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind] [EMPTY] "
-     "[REPLACE seconds]"},
+     "START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind] [VARIANT v] "
+     "[SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]"},
     {"LOAD", rebuild_feed, "LOAD token [AT n] item [item ...]"},
+    {"IMPORT", rebuild_import, "IMPORT token data ITEMS n"},
     {"CHECK", rebuild_check, "CHECK token item [item ...]"},
     {"COMMIT", rebuild_commit, "COMMIT token count [EX seconds | PXAT ms]"},
     {"ABORT", rebuild_give_up, "ABORT [token]"},
 };
 
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
- *                      [EMPTY] [REPLACE seconds]
+ *                      [VARIANT v] [SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]
  * BF.REBUILD key LOAD token [AT n] item [item ...]
+ * BF.REBUILD key IMPORT token data ITEMS n
  * BF.REBUILD key CHECK token item [item ...]
  * BF.REBUILD key COMMIT token count [EX seconds | PXAT ms]
  * BF.REBUILD key ABORT [token] */
@@ -64,5 +67,5 @@ int cmd_rebuild(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return steps[i].act(&r);
     }
     return reply_option_error(
-        ctx, "ERR unknown step '%s': START, LOAD, CHECK, COMMIT or ABORT", argv[2]);
+        ctx, "ERR unknown step '%s': START, LOAD, IMPORT, CHECK, COMMIT or ABORT", argv[2]);
 }

@@ -1,25 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_reserve.c - BF.RESERVE: an empty filter, made to measure. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "commands/args.h"
 #include "commands/commands.h"
 #include "commands/reply.h"
 #include "keys/announce.h"
 #include "keys/find.h"
 #include "keys/make.h"
+#include "text.h"
 #include "watch/eviction.h"
 
-/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [LOADING | READY]
+/* For servers that don't know how to look for LIKE (command_docs.c). */
+static int say_keys(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    RedisModule_KeyAtPos(ctx, 1);
+    for (int i = 4; i + 1 < argc; i++)
+        if (text_is_word(argv[i], "LIKE")) RedisModule_KeyAtPos(ctx, i + 1);
+    return REDISMODULE_OK;
+}
+
+/* The numbers have to be said, and to be the other's. Its capacity is that of all its
+ * layers or of the first, which is what was asked for. */
+static bool has_numbers(const struct chain *c, const struct wish *wish) {
+    uint64_t capacity = (uint64_t)wish->capacity;
+    return wish->error == c->error &&
+           (capacity == c->layers[0].capacity || capacity == chain_capacity(c));
+}
+
+static int refuse_numbers(RedisModuleCtx *ctx, RedisModuleString *like,
+                          const struct chain *c) {
+    char words[160];
+    snprintf(words, sizeof words,
+             "ERR '%%s' was made for an error rate of %.17g and %" PRIu64 " items",
+             c->error, chain_capacity(c));
+    return reply_option_error(ctx, words, like);
+}
+
+/* False if an error was replied. */
+static bool make_like(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleString *like,
+                      const struct wish *wish) {
+    struct filter *other, *f;
+    struct chain *c;
+    if (!find_to_read(ctx, like, &other)) return false;
+    if (!other) return reply_refusal(ctx, like, BLOOM_NOT_FOUND), false;
+    if (!has_numbers(other->live, wish))
+        return refuse_numbers(ctx, like, other->live), false;
+    enum bloom_status status = make_alike(ctx, other->live, &c);
+    if (status >= 0) status = make_filter_of(ctx, name, c, wish->state, false, &f);
+    return status >= 0 || (reply_refusal(ctx, name, status), false);
+}
+
+static bool make_anew(RedisModuleCtx *ctx, RedisModuleString *name,
+                      const struct wish *wish) {
+    struct filter *f;
+    enum bloom_status status = make_filter(ctx, name, wish, &f);
+    return status >= 0 || (reply_refusal(ctx, name, status), false);
+}
+
+/* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [VARIANT v] [SEED n]
+ *            [ENCODE encoding] [LIKE other] [LOADING | READY]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return reply_wrong_arity(ctx);
+    if (RedisModule_IsKeysPositionRequest(ctx)) return say_keys(ctx, argv, argc);
 
     struct wish wish;
-    if (!args_read_reserve(ctx, argv, argc, &wish)) return REDISMODULE_OK; /* It replied. */
+    RedisModuleString *like;
+    if (!args_read_reserve(ctx, argv, argc, &wish, &like))
+        return REDISMODULE_OK; /* It replied. */
     if (find_taken(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
 
-    struct filter *f;
-    enum bloom_status status = make_filter(ctx, argv[1], &wish, &f);
-    if (status < 0) return reply_refusal(ctx, argv[1], status);
+    if (like ? !make_like(ctx, argv[1], like, &wish) : !make_anew(ctx, argv[1], &wish))
+        return REDISMODULE_OK; /* It replied. */
     if (wish.state == STATE_READY) eviction_warn(ctx, argv[1]);
     announce(ctx, argv[1], "bf.reserve");
     if (wish.state == STATE_READY) announce(ctx, argv[1], "bf.ready");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command_docs.c - what COMMAND DOCS and COMMAND INFO say, from Redis 7.0 on. */
 #include "commands/commands.h"
+#include "core/encode.h"
 #include "core/kind.h"
 
 #define KEY_ARG                                                                            \
@@ -28,7 +29,7 @@
 #define OPTIONAL_VALUE(text, kind, word)                                                   \
     { .name = text, .type = kind, .token = word, .flags = REDISMODULE_CMD_ARG_OPTIONAL }
 
-static RedisModuleCommandArg kind_choice[KINDS + 1]; /* their names: name_kinds */
+static RedisModuleCommandArg kind_choice[KINDS + 1]; /* their names: name_choices */
 
 static RedisModuleCommandArg scaling_choice[] = {
     {.name = "expansion", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "EXPANSION"},
@@ -55,12 +56,30 @@ static RedisModuleCommandArg state_choice[] = {
     {0},
 };
 
+static RedisModuleCommandArg encoding_choice[ENCODINGS + 1]; /* likewise */
+
+#define VARIANT_ARG OPTIONAL_VALUE("variant", REDISMODULE_ARG_TYPE_STRING, "VARIANT")
+#define SEED_ARG    OPTIONAL_VALUE("seed", REDISMODULE_ARG_TYPE_INTEGER, "SEED")
+#define ENCODE_ARG                                                                         \
+    {                                                                                      \
+        .name = "encoding", .type = REDISMODULE_ARG_TYPE_ONEOF, .token = "ENCODE",         \
+        .flags = REDISMODULE_CMD_ARG_OPTIONAL, .subargs = encoding_choice                  \
+    }
+
 static RedisModuleCommandArg reserve_args[] = {
     KEY_ARG,
     ERROR_ARG,
     CAPACITY_ARG,
     SCALING_ARG,
     KIND_ARG,
+    VARIANT_ARG,
+    SEED_ARG,
+    ENCODE_ARG,
+    {.name = "other",
+     .type = REDISMODULE_ARG_TYPE_KEY,
+     .key_spec_index = 1,
+     .token = "LIKE",
+     .flags = REDISMODULE_CMD_ARG_OPTIONAL},
     {.name = "state",
      .type = REDISMODULE_ARG_TYPE_ONEOF,
      .flags = REDISMODULE_CMD_ARG_OPTIONAL,
@@ -109,6 +128,40 @@ static RedisModuleCommandArg loadchunk_args[] = {
 static RedisModuleCommandArg load_args[] = {
     KEY_ARG, {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING}, {0}};
 
+static RedisModuleCommandArg import_args[] = {
+    KEY_ARG,
+    {.name = "kind", .type = REDISMODULE_ARG_TYPE_ONEOF, .subargs = kind_choice},
+    {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING},
+    OPTIONAL_VALUE("hashes", REDISMODULE_ARG_TYPE_INTEGER, "HASHES"),
+    SEED_ARG,
+    OPTIONAL_VALUE("bits", REDISMODULE_ARG_TYPE_INTEGER, "BITS"),
+    VARIANT_ARG,
+    ENCODE_ARG,
+    OPTIONAL_VALUE("items", REDISMODULE_ARG_TYPE_INTEGER, "ITEMS"),
+    OPTIONAL_VALUE("capacity", REDISMODULE_ARG_TYPE_INTEGER, "CAPACITY"),
+    OPTIONAL_VALUE("error", REDISMODULE_ARG_TYPE_DOUBLE, "ERROR"),
+    {.name = "member",
+     .type = REDISMODULE_ARG_TYPE_STRING,
+     .token = "PROVE",
+     .flags = REDISMODULE_CMD_ARG_OPTIONAL | REDISMODULE_CMD_ARG_MULTIPLE},
+    {0},
+};
+
+static RedisModuleCommandArg covers_args[] = {
+    KEY_ARG,
+    {.name = "other", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 1},
+    {0},
+};
+
+static RedisModuleCommandArg merge_args[] = {
+    KEY_ARG,
+    {.name = "source",
+     .type = REDISMODULE_ARG_TYPE_KEY,
+     .key_spec_index = 1,
+     .flags = REDISMODULE_CMD_ARG_MULTIPLE},
+    {0},
+};
+
 static RedisModuleCommandArg guard_args[] = {
     {.name = "filter", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0},
     {.name = "cachekey", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0},
@@ -143,6 +196,9 @@ static RedisModuleCommandArg start_args[] = {
     OPTIONAL_VALUE("capacity", REDISMODULE_ARG_TYPE_INTEGER, "CAPACITY"),
     SCALING_ARG,
     KIND_ARG,
+    VARIANT_ARG,
+    SEED_ARG,
+    ENCODE_ARG,
     OPTIONAL_WORD("empty", "EMPTY"),
     OPTIONAL_VALUE("seconds", REDISMODULE_ARG_TYPE_INTEGER, "REPLACE"),
     {0},
@@ -155,6 +211,14 @@ static RedisModuleCommandArg rebuild_load_args[] = {
     ITEMS_ARG,
     {0},
 };
+static RedisModuleCommandArg rebuild_import_args[] = {
+    WORD("import", "IMPORT"),
+    TOKEN_ARG,
+    {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING},
+    {.name = "items", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "ITEMS"},
+    {0},
+};
+
 static RedisModuleCommandArg rebuild_check_args[] = {
     WORD("check", "CHECK"), TOKEN_ARG, ITEMS_ARG, {0}};
 
@@ -177,9 +241,13 @@ static RedisModuleCommandArg abort_args[] = {
 #define STEP(text, its_args)                                                               \
     { .name = text, .type = REDISMODULE_ARG_TYPE_BLOCK, .subargs = its_args }
 static RedisModuleCommandArg step_choice[] = {
-    STEP("start-step", start_args),         STEP("load-step", rebuild_load_args),
-    STEP("check-step", rebuild_check_args), STEP("commit-step", commit_args),
-    STEP("abort-step", abort_args),         {0},
+    STEP("start-step", start_args),
+    STEP("load-step", rebuild_load_args),
+    STEP("import-step", rebuild_import_args),
+    STEP("check-step", rebuild_check_args),
+    STEP("commit-step", commit_args),
+    STEP("abort-step", abort_args),
+    {0},
 };
 
 static RedisModuleCommandArg rebuild_args[] = {
@@ -209,6 +277,37 @@ static RedisModuleCommandKeySpec no_keys[] = {{0}};
 static RedisModuleCommandKeySpec key_written[] =
     KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, 0);
 
+/* A key of its own at argument 1, and others that are read. */
+#define KEY_AT(position, use, to_last)                                                     \
+    {                                                                                      \
+        .flags = (use), .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,                   \
+        .bs.index.pos = (position), .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,          \
+        .fk.range = {                                                                      \
+            (to_last) ? -1 : 0,                                                            \
+            1,                                                                             \
+            0                                                                              \
+        }                                                                                  \
+    }
+#define READS (REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS)
+
+static RedisModuleCommandKeySpec key_and_like[] = {
+    KEY_AT(1, REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, false),
+    {.flags = READS,
+     .begin_search_type = REDISMODULE_KSPEC_BS_KEYWORD,
+     .bs.keyword = {"LIKE", 4},
+     .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
+     .fk.range = {0, 1, 0}},
+    {0},
+};
+static RedisModuleCommandKeySpec key_and_other[] = {
+    KEY_AT(1, READS, false), KEY_AT(2, READS, false), {0}};
+static RedisModuleCommandKeySpec key_and_sources[] = {
+    KEY_AT(1,
+           REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_ACCESS | REDISMODULE_CMD_KEY_INSERT,
+           false),
+    KEY_AT(2, READS, true),
+    {0}};
+
 /* For commands that servers send each other. redis-cli lists every command, but shows no
  * hint for one without arguments. */
 #define INTERNAL "Internal, refused from clients: "
@@ -226,7 +325,7 @@ static const struct doc {
     RedisModuleCommandArg *args;
     const char *tips;
 } docs[] = {
-    {"bf.reserve", -4, "Creates an empty Bloom filter.", "O(1)", key_written, reserve_args,
+    {"bf.reserve", -4, "Creates an empty Bloom filter.", "O(1)", key_and_like, reserve_args,
      NULL},
     {"bf.add", 3, "Adds an item to a Bloom filter, which is created if there is none.",
      "O(L), where L is the number of layers", key_written, item_args, NULL},
@@ -285,16 +384,27 @@ static const struct doc {
      "O(N), where N is the length of the piece", key_written, loadchunk_args, NULL},
     {"bf.load", 3, "Loads a filter that valkey-bloom wrote into its append-only file.",
      "O(N), where N is the length of the data", key_written, load_args, NULL},
+    {"bf.import", -4, "Creates a Bloom filter from what another library wrote.",
+     "O(N), where N is the length of the data", key_written, import_args, NULL},
+    {"bf.export", 2, "Returns a Bloom filter as its own library writes it.",
+     "O(N), where N is the size of the filter", key_read, key_args, NULL},
+    {"bf.covers", 3, "Tells whether a Bloom filter has all that is in another one.",
+     "O(N), where N is the size of the filter", key_and_other, covers_args, NULL},
+    {"bf.merge", -3, "Puts all that is in other Bloom filters into one.",
+     "O(N), where N is the size of all of them", key_and_sources, merge_args, NULL},
 };
 
-static void name_kinds(void) {
+static void name_choices(void) {
     for (size_t i = 0; i < KINDS; i++)
         kind_choice[i] = (RedisModuleCommandArg)WORD(kinds[i]->name, kinds[i]->name);
+    for (size_t i = 0; i < ENCODINGS; i++)
+        encoding_choice[i] =
+            (RedisModuleCommandArg)WORD(encoding_names[i], encoding_names[i]);
 }
 
 int command_docs_register(RedisModuleCtx *ctx) {
     if (!RedisModule_SetCommandInfo) return REDISMODULE_OK;
-    name_kinds();
+    name_choices();
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         const struct doc *d = &docs[i];
         RedisModuleCommandInfo info = {

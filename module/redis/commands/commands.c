@@ -11,21 +11,21 @@
  *                 not the category, as in RedisBloom: rules that were written for
  *                 RedisBloom keep their meaning.
  *     dangerous   Commands other than adds that decide which items are denied: READY,
- *                 LOADING, REBUILD, LOADCHUNK, LOAD, and commands that only a server
+ *                 LOADING, REBUILD, LOADCHUNK, LOAD, IMPORT, MERGE, and commands that only a server
  *                 sends. Also SCANDUMP, which gives away the secret. Not RESERVE, which
  *                 has RedisBloom's categories, although RESERVE ... READY makes an empty
  *                 filter that denies everything: it should be kept from users who may
  *                 not vouch (operations.md).
  *     deny-oom    Commands that bring a filter of any size. Adds don't have it, though they
  *                 do in RedisBloom: most take no memory, and a row whose add was refused
- *                 is denied. Growth and REBUILD START check for room themselves
+ *                 is denied. Growth, MERGE and REBUILD START check for room themselves
  *                 (memory.h). */
 static const struct command {
     const char *name;
     RedisModuleCmdFunc handler;
     const char *flags;
     const char *categories;
-    int last_key; /* from 1 on; 0: no keys */
+    int last_key; /* from 1 on; 0: no keys; -1: all arguments are keys */
 } commands[] = {
     {"bf.reserve", cmd_reserve, "write deny-oom", "write fast bloom", 1},
     {"bf.add", cmd_add, "write", "write bloom", 1},
@@ -48,11 +48,17 @@ static const struct command {
     {"bf.scandump", cmd_scandump, "readonly fast", "read dangerous bloom", 1},
     {"bf.loadchunk", cmd_loadchunk, "write deny-oom", "write dangerous bloom", 1},
     {"bf.load", cmd_load, "write deny-oom", "write dangerous bloom", 1},
+    {"bf.import", cmd_import, "write deny-oom", "write dangerous bloom", 1},
+    {"bf.export", cmd_export, "readonly", "read bloom", 1},
+    {"bf.covers", cmd_covers, "readonly", "read bloom", 2},
+    {"bf.merge", cmd_merge, "write", "write dangerous bloom", -1},
 };
 
 static int register_command(RedisModuleCtx *ctx, const struct command *c, bool categories) {
-    int first = c->last_key > 0;
-    if (RedisModule_CreateCommand(ctx, c->name, c->handler, c->flags, first, c->last_key,
+    int first = c->last_key != 0;
+    bool says_keys = c->handler == cmd_reserve && !RedisModule_SetCommandInfo;
+    const char *flags = says_keys ? "write deny-oom getkeys-api" : c->flags;
+    if (RedisModule_CreateCommand(ctx, c->name, c->handler, flags, first, c->last_key,
                                   first) != REDISMODULE_OK)
         return REDISMODULE_ERR;
     if (!categories) return REDISMODULE_OK;

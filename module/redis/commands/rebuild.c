@@ -36,7 +36,7 @@ void rebuild_set_next(struct filter *f, struct chain *next) {
 }
 
 int rebuild_refuse_arity(const struct rebuild *r) {
-    char words[160];
+    char words[240];
     snprintf(words, sizeof words, "ERR wrong number of arguments: BF.REBUILD key %s",
              r->syntax);
     return reply_error(r->ctx, words);

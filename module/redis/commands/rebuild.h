@@ -3,6 +3,7 @@
  *
  *     rebuild_start.c    START, from a client or a master
  *     rebuild_feed.c     LOAD and CHECK
+ *     rebuild_import.c   IMPORT
  *     rebuild_end.c      COMMIT and ABORT */
 #ifndef BULWARK_REBUILD_H
 #define BULWARK_REBUILD_H
@@ -29,6 +30,7 @@ struct rebuild {
 int rebuild_start(struct rebuild *r);
 int rebuild_feed(struct rebuild *r);
 int rebuild_check(struct rebuild *r);
+int rebuild_import(struct rebuild *r);
 int rebuild_commit(struct rebuild *r);
 int rebuild_give_up(struct rebuild *r);
 

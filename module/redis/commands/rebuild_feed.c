@@ -59,6 +59,9 @@ int rebuild_feed(struct rebuild *r) {
     if (a.has_at && (uint64_t)a.at > *received)
         return rebuild_refuse_count(r, (uint64_t)a.at);
 
+    for (size_t i = 0; i < a.n; i++)
+        if (!adding_fits(&a, a.items[i])) return adding_refuse(&a, a.items[i]);
+
     a.added = RedisModule_Alloc(a.n);
     adding_run(&a);
     RedisModule_Free(a.added);

@@ -37,6 +37,7 @@ static struct wish wish_like(const struct chain *c) {
     uint64_t reserved = chain_capacity(c), present = chain_items(c);
     uint64_t capacity = reserved > present ? reserved : present;
     if (capacity > CHAIN_CAPACITY_MAX) capacity = CHAIN_CAPACITY_MAX;
+    bool form = c->kind->form;
     return (struct wish){
         .kind = c->kind,
         .error = c->error,
@@ -44,6 +45,10 @@ static struct wish wish_like(const struct chain *c) {
         .expansion = c->expansion,
         .asked_expansion = chain_asked_expansion(c),
         .parameter = c->parameter,
+        .has_seed = form,
+        .seed = {{.k0 = form ? c->secret.k0 : 0}},
+        .variant = form ? c->variant : 0,
+        .encoding = c->encoding,
     };
 }
 
@@ -71,13 +76,21 @@ static int refuse_second(const struct rebuild *r) {
     return reply_error_of(r->ctx, r->name, words);
 }
 
+/* Another library builds for the sizes that it built for before: what it builds can then be
+ * imported. These sizes need not follow from any numbers. */
+static bool keeps_sizes(const struct rebuild *r, const struct start *s) {
+    return r->f && r->f->live->kind->form && !s->says_size;
+}
+
 /* Makes the second generation, and the filter if there is none. */
-static enum bloom_status make_next(struct rebuild *r, struct wish *wish,
+static enum bloom_status make_next(struct rebuild *r, struct start *s,
                                    struct chain **next) {
+    struct wish *wish = &s->wish;
     wish->state = STATE_LOADING;
     if (wish->expansion > wish->kind->expansion_max)
         wish->expansion = wish->kind->expansion_max;
-    enum bloom_status status = make_chain(r->ctx, wish, next);
+    enum bloom_status status = keeps_sizes(r, s) ? make_alike(r->ctx, r->f->live, next)
+                                                 : make_chain(r->ctx, wish, next);
     if (status < 0 || r->f) return status;
     status = make_filter(r->ctx, r->name, wish, &r->f);
     if (status < 0) chain_free(*next);
@@ -94,7 +107,7 @@ static int start(struct rebuild *r) {
 
     struct chain *next;
     bool creates = !r->f;
-    status = make_next(r, &s.wish, &next);
+    status = make_next(r, &s, &next);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);
     char text[REBUILD_TOKEN_DIGITS + 1];
     uint64_t token = new_token();

@@ -76,6 +76,19 @@ int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleStrin
     return reply_error(ctx, words);
 }
 
+int reply_no_form(RedisModuleCtx *ctx, const struct kind *kind, const char *command) {
+    char words[128];
+    snprintf(words, sizeof words, "ERR a filter of kind %s has no other form: use %s",
+             kind->name, command);
+    return reply_error(ctx, words);
+}
+
+int reply_bad_data(RedisModuleCtx *ctx, RedisModuleString *name, const char *why) {
+    char words[160];
+    snprintf(words, sizeof words, "ERR received bad data: %s", why);
+    return reply_error_of(ctx, name, words);
+}
+
 int reply_ok(RedisModuleCtx *ctx) {
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
 }

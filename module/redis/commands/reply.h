@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "core/kind.h"
 #include "core/status.h"
 #include "server.h"
 
@@ -27,6 +28,13 @@ int reply_wrong_arity(RedisModuleCtx *ctx);
 /* The same with the option in the words; the format has a %s for it. */
 int reply_option_error(RedisModuleCtx *ctx, const char *format, RedisModuleString *option)
     __attribute__((format(printf, 2, 0)));
+
+/* Replies that filters of this kind are written by no library: the other command does
+ * that. */
+int reply_no_form(RedisModuleCtx *ctx, const struct kind *kind, const char *command);
+
+/* Replies that bytes can't be what they should be, and why. */
+int reply_bad_data(RedisModuleCtx *ctx, RedisModuleString *name, const char *why);
 
 int reply_ok(RedisModuleCtx *ctx);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keys/make.h"
 
+#include <string.h>
+
 #include "clock.h"
 #include "commands/advice.h"
 #include "core/kind.h"
+#include "core/union.h"
 #include "keys/change.h"
 #include "keys/memory.h"
 #include "links/node.h"
@@ -28,13 +31,15 @@ static enum bloom_status add_layer(RedisModuleCtx *ctx, struct chain *c,
     return status;
 }
 
-/* All random fields are filled in; the kind clears those that it doesn't have. */
+/* All random fields are filled in; the kind clears those that it doesn't have. A library's
+ * seed is not random: it is 0 unless it was given. */
 static struct chain_spec spec_of(const struct wish *wish) {
     struct {
         struct secret seed[2];
         uint64_t identity;
     } random;
     RedisModule_GetRandomBytes((unsigned char *)&random, sizeof random);
+    if (wish->kind->form) memset(random.seed, 0, sizeof random.seed);
     const struct secret *seed = wish->has_seed ? wish->seed : random.seed;
     struct chain_spec spec = {
         .kind = wish->kind,
@@ -45,6 +50,8 @@ static struct chain_spec spec_of(const struct wish *wish) {
         .secret2 = seed[1],
         .identity = random.identity,
         .parameter = wish->parameter,
+        .variant = wish->variant,
+        .encoding = wish->encoding,
     };
     wish->kind->complete(&spec);
     return spec;
@@ -63,33 +70,43 @@ enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
     return status;
 }
 
-/* On a refusal *f is NULL and nothing is left allocated. */
-static enum bloom_status filter_for(RedisModuleCtx *ctx, const struct wish *wish,
-                                    struct filter **f) {
-    struct chain *c;
-    *f = NULL;
-    enum bloom_status status = make_chain(ctx, wish, &c);
+enum bloom_status make_alike(RedisModuleCtx *ctx, const struct chain *like,
+                             struct chain **c) {
+    uint64_t identity, bytes = chain_bytes(like);
+    enum bloom_status status =
+        upstream_sent(ctx) ? BLOOM_OK : memory_room(ctx, bytes, bytes);
+    *c = NULL;
     if (status < 0) return status;
+    RedisModule_GetRandomBytes((unsigned char *)&identity, sizeof identity);
+    status = union_alike(like, identity, c);
+    upstream_must_have(ctx, status);
+    if (status == BLOOM_NO_MEMORY) memory_tell_shortage(bytes);
+    return status;
+}
+
+enum bloom_status make_filter_of(RedisModuleCtx *ctx, RedisModuleString *name,
+                                 struct chain *c, enum state state, bool filled,
+                                 struct filter **f) {
     *f = filter_new(c);
-    if (*f) {
-        (*f)->standing.state = (uint8_t)wish->state;
-        return BLOOM_OK;
+    if (!*f) {
+        chain_free(c);
+        upstream_must_have(ctx, BLOOM_NO_MEMORY);
+        return BLOOM_NO_MEMORY;
     }
-    chain_free(c);
-    upstream_must_have(ctx, BLOOM_NO_MEMORY);
-    return BLOOM_NO_MEMORY;
+    struct moment now = clock_now();
+    (*f)->standing.state = (uint8_t)state;
+    if (state == STATE_READY) shield_vouch(&(*f)->standing, now.wall, 0, now, node.era);
+    change_put(ctx, name, *f);
+    (filled ? replicate_filled : replicate_creation)(ctx, name, *f);
+    return BLOOM_OK;
 }
 
 enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
                               const struct wish *wish, struct filter **f) {
-    enum bloom_status status = filter_for(ctx, wish, f);
-    if (status < 0) return status;
-    struct standing *s = &(*f)->standing;
-    struct moment now = clock_now();
-    if (s->state == STATE_READY) shield_vouch(s, now.wall, 0, now, node.era);
-    change_put(ctx, name, *f);
-    replicate_creation(ctx, name, *f);
-    return BLOOM_OK;
+    struct chain *c;
+    *f = NULL;
+    enum bloom_status status = make_chain(ctx, wish, &c);
+    return status < 0 ? status : make_filter_of(ctx, name, c, wish->state, false, f);
 }
 
 /* Growth is logged from MANY_LAYERS layers on: for each layer up to ALL_TOLD_TO, then for

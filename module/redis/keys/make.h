@@ -15,8 +15,9 @@ struct wish {
     enum state state;
     long long asked_expansion; /* what was asked for, also if it never grows */
     double parameter;          /* the kind's own; 0: its default */
-    bool has_seed;             /* otherwise it gets a random one */
+    bool has_seed;             /* otherwise it gets a random one, or the kind's own */
     struct secret seed[2];
+    uint8_t variant, encoding; /* of another library's filter */
 };
 
 /* Makes a filter, puts it under a name that no key has, and tells replicas. The caller
@@ -24,6 +25,18 @@ struct wish {
  * may delete the key. On a refusal nothing has changed and nothing has been replied. */
 enum bloom_status make_filter(RedisModuleCtx *ctx, RedisModuleString *name,
                               const struct wish *wish, struct filter **f);
+
+/* The same with a chain that is there already, which it owns from now on, whatever it
+ * returns. filled: the chain has bits, which replicas are told too. Refuses
+ * BLOOM_NO_MEMORY. */
+enum bloom_status make_filter_of(RedisModuleCtx *ctx, RedisModuleString *name,
+                                 struct chain *c, enum state state, bool filled,
+                                 struct filter **f);
+
+/* Makes an empty chain that is comparable to another (union.h). Refuses as make_chain()
+ * does. */
+enum bloom_status make_alike(RedisModuleCtx *ctx, const struct chain *like,
+                             struct chain **c);
 
 /* Makes the chain of a filter, nothing else. On a refusal *c is NULL. */
 enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,

@@ -76,6 +76,41 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
     RedisModule_Free(header);
 }
 
+/* Sends the bits from `offset` up to `end`, or some more. */
+static void send_bits(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c,
+                      uint64_t offset, uint64_t end) {
+    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE, length;
+    unsigned char *chunk = RedisModule_Alloc(room);
+    while (offset < end &&
+           (length = codec_write_chunk(c, offset, chunk, room, &offset)) > 0)
+        SEND(ctx, "BF.LOADCHUNK", "slb", name, (long long)offset + 1, chunk, length);
+    RedisModule_Free(chunk);
+}
+
+void replicate_filled(RedisModuleCtx *ctx, RedisModuleString *name,
+                      const struct filter *f) {
+    size_t length;
+    unsigned char *header = type_header(f, CODEC_MOVED, &length);
+    SEND(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
+    RedisModule_Free(header);
+    send_bits(ctx, name, f->live, 0, chain_bytes(f->live));
+}
+
+void replicate_merge(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
+                     const uint8_t *changed) {
+    const struct chain *c = f->live;
+    uint64_t bytes = chain_bytes(c);
+    for (uint64_t at = 0; at < bytes; at += REPLICATE_PIECE)
+        if (changed[at / REPLICATE_PIECE])
+            send_bits(ctx, name, c, at,
+                      bytes - at < REPLICATE_PIECE ? bytes : at + REPLICATE_PIECE);
+    size_t length = codec_counts_length(c);
+    unsigned char *counts = RedisModule_Alloc(length);
+    codec_write_counts(c, counts);
+    SEND(ctx, "BF.LOADCHUNK", "slb", name, RECORD, counts, length);
+    RedisModule_Free(counts);
+}
+
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
                       const struct chain *c) {
     unsigned char growth[CODEC_GROWTH_LENGTH];

@@ -7,14 +7,18 @@
  *
  *     what happened here      what is sent
  *     a filter was made       BF.LOADCHUNK key 1 <header, born>
+ *     a filled one was made   BF.LOADCHUNK key 1 <header>, and its bits in BF.LOADCHUNKs
  *     it grew                 BF.LOADCHUNK key 1 <growth>
+ *     another was merged in   BF.LOADCHUNKs with the pieces that changed, and then
+ *                             BF.LOADCHUNK key 1 <counts>
  *     items changed it        BF.ADD key item, or BF.MADD key item [item ...]
  *     a piece of it came      BF.LOADCHUNK key iterator data, as it came
  *     valkey-bloom's data     BF.LOAD key data
  *     it was vouched for      BF.READY key [PXAT ms] SINCE ms OF filter
  *     nobody vouches          BF.LOADING key
  *     a rebuild began         BF.REBUILD key START token ms <header of next, born>
- *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...]
+ *     it was fed              BF.REBUILD key LOAD token [AT n] item [item ...], or
+ *                             BF.REBUILD key IMPORT token data ITEMS n, as it came
  *     it took over            BF.REBUILD key COMMIT token n [PXAT ms] SINCE ms OF filter
  *     it was given up         BF.REBUILD key ABORT, as it came
  *     this node was promoted  BF.PROMOTED
@@ -52,6 +56,15 @@ bool replicate_sends_all(RedisModuleCtx *ctx, const struct filter *f);
 
 void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
                         const struct filter *f);
+
+/* Sends a filter that was made with bits in it. */
+void replicate_filled(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f);
+
+/* Sends what came into a filter from another one. changed[i] tells of the i-th
+ * REPLICATE_PIECE bytes of its joined arrays. */
+#define REPLICATE_PIECE (UINT64_C(1) << 20)
+void replicate_merge(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,
+                     const uint8_t *changed);
 
 /* Sends the growth of one of the filter's chains. */
 void replicate_growth(RedisModuleCtx *ctx, RedisModuleString *name, const struct filter *f,

@@ -14,6 +14,9 @@
  * computed that have the same.
  *
  * The fields in this kind: a layer's parameter is its number of bits. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "bytes.h"
 #include "kinds/flat.h"
 #include "kinds/single.h"
@@ -113,11 +116,6 @@ static enum bloom_status crc32_plan(const struct chain *c, uint64_t capacity,
 
 /* ---- what can be ---- */
 
-static const char *crc32_chain_flaw(const struct chain *c) {
-    if (c->secret.k0 != 0) return "it has a seed, and its kind has none";
-    return single_flaw(c);
-}
-
 static const char *crc32_flaw(const struct layer *layer) {
     double bits = layer->parameter;
     if (!(bits >= 1 && bits < (double)BITS_MAX) || (double)(uint64_t)bits != bits)
@@ -143,6 +141,12 @@ static const char *read_form(const struct form *in, struct chain_spec *spec,
     return NULL;
 }
 
+static void crc32_describe(const struct chain *c, char *out, size_t room) {
+    const struct layer *layer = &c->layers[0];
+    snprintf(out, room, "bitsSize: %" PRIu64 ", hashFuncSize: %u", bits_of(layer),
+             layer->probes);
+}
+
 static const struct kind_form form = {
     .needs = FORM_HASHES | FORM_BITS,
     .read = read_form,
@@ -155,7 +159,7 @@ const struct kind kind_crc32 = {
     .layers_max = SINGLE_LAYERS_MAX,
     .complete = single_complete,
     .plan = crc32_plan,
-    .chain_flaw = crc32_chain_flaw,
+    .chain_flaw = single_flaw,
     .flaw = crc32_flaw,
     .hash = crc32_hash,
     .prefetch = crc32_prefetch,
@@ -163,5 +167,7 @@ const struct kind kind_crc32 = {
     .add = crc32_add,
     .places = crc32_places,
     .confuses = crc32_confuses,
+    .layer_facts = single_facts,
+    .describe = crc32_describe,
     .form = &form,
 };

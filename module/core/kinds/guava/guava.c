@@ -106,11 +106,6 @@ static enum bloom_status guava_plan(const struct chain *c, uint64_t capacity,
 
 /* ---- what can be ---- */
 
-static const char *guava_chain_flaw(const struct chain *c) {
-    if (c->secret.k0 != 0) return "it has a seed, and its kind has none";
-    return single_flaw(c);
-}
-
 static const char *guava_flaw(const struct layer *layer) {
     if (layer->bytes % 8 != 0) return "it is not whole words";
     if (layer->bytes / 8 < 1 || layer->bytes / 8 > WORDS_MAX)
@@ -162,12 +157,13 @@ const struct kind kind_guava = {
     .layers_max = SINGLE_LAYERS_MAX,
     .complete = single_complete,
     .plan = guava_plan,
-    .chain_flaw = guava_chain_flaw,
+    .chain_flaw = single_flaw,
     .flaw = guava_flaw,
     .hash = guava_hash,
     .prefetch = guava_prefetch,
     .ask = guava_ask,
     .add = guava_add,
     .places = guava_places,
+    .layer_facts = single_facts,
     .form = &form,
 };

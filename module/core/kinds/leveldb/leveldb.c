@@ -137,11 +137,6 @@ static enum bloom_status leveldb_plan(const struct chain *c, uint64_t capacity,
 
 /* ---- what can be ---- */
 
-static const char *leveldb_chain_flaw(const struct chain *c) {
-    if (c->secret.k0 != 0) return "it has a seed, and its kind has none";
-    return single_flaw(c);
-}
-
 static const char *leveldb_flaw(const struct layer *layer) {
     if (layer->bytes >= BITS_MAX / 8) return "it has too many bits";
     if (layer->probes > UINT8_MAX) return "it has a bad number of hashes";
@@ -182,7 +177,7 @@ const struct kind kind_leveldb = {
     .layers_max = SINGLE_LAYERS_MAX,
     .complete = single_complete,
     .plan = leveldb_plan,
-    .chain_flaw = leveldb_chain_flaw,
+    .chain_flaw = single_flaw,
     .flaw = leveldb_flaw,
     .hash = leveldb_hash,
     .prefetch = leveldb_prefetch,
@@ -190,5 +185,6 @@ const struct kind kind_leveldb = {
     .add = leveldb_add,
     .pass = leveldb_pass,
     .confuses = leveldb_confuses,
+    .layer_facts = single_facts,
     .form = &form,
 };
