@@ -56,8 +56,8 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
                    bool may_renew, struct vow *vow);
 
 /* The options of BF.REBUILD START: [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING]
- * [KIND kind] [VARIANT v] [SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]. Options not given keep their value in
- * start->wish. */
+ * [KIND kind] [VARIANT v] [SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]. Options
+ * not given keep their value in start->wish. */
 struct start {
     struct wish wish;
     bool says_size;    /* an option says something of the new generation */

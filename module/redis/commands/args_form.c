@@ -140,7 +140,6 @@ bool args_settle_form(struct line *l) {
 
 bool args_settle_import(struct line *l) {
     const struct kind_form *form = l->wish->kind->form;
-    if (!form)
-        return reply_no_form(l->ctx, l->wish->kind, "BF.LOADCHUNK"), false;
+    if (!form) return reply_no_form(l->ctx, l->wish->kind, "BF.LOADCHUNK"), false;
     return check_sayings(l, form->needs, form->takes) && settle(l);
 }

@@ -63,7 +63,8 @@ int cmd_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 4) return reply_wrong_arity(ctx);
 
     struct import import;
-    if (!args_read_import(ctx, argv, argc, &import)) return REDISMODULE_OK; /* It replied. */
+    if (!args_read_import(ctx, argv, argc, &import))
+        return REDISMODULE_OK; /* It replied. */
     if (find_taken(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
     struct form form = form_of(&import, argv[3]);
     struct chain *c = NULL;
@@ -71,7 +72,8 @@ int cmd_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     enum bloom_status status = make_empty(ctx, &import, &form, &c, &why);
     if (status < 0) {
         chain_free(c);
-        return why ? reply_bad_data(ctx, argv[1], why) : reply_refusal(ctx, argv[1], status);
+        return why ? reply_bad_data(ctx, argv[1], why)
+                   : reply_refusal(ctx, argv[1], status);
     }
     form_pour(c, &form);
     c->layers[0].items = import.items == IMPORT_NO_ITEMS
@@ -101,8 +103,8 @@ int cmd_export(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (chain_is_partial(c)) return reply_refusal(ctx, argv[1], BLOOM_PARTIAL);
 
     size_t length = form_length(c);
-    unsigned char *bytes = RedisModule_TryAlloc ? RedisModule_TryAlloc(length)
-                                                : RedisModule_Alloc(length);
+    unsigned char *bytes =
+        RedisModule_TryAlloc ? RedisModule_TryAlloc(length) : RedisModule_Alloc(length);
     if (!bytes) return reply_refusal(ctx, argv[1], BLOOM_NO_MEMORY);
     form_write(c, bytes);
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);

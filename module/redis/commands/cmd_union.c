@@ -27,8 +27,7 @@ static bool find_comparable(RedisModuleCtx *ctx, RedisModuleString *name,
                             const struct chain *to, struct filter **f) {
     if (!find_to_read(ctx, name, f)) return false;
     if (!*f) return reply_refusal(ctx, name, BLOOM_NOT_FOUND), false;
-    if (chain_is_partial((*f)->live))
-        return reply_refusal(ctx, name, BLOOM_PARTIAL), false;
+    if (chain_is_partial((*f)->live)) return reply_refusal(ctx, name, BLOOM_PARTIAL), false;
     const char *difference = to ? union_difference((*f)->live, to) : NULL;
     return !difference || refuse_difference(ctx, name, difference);
 }

@@ -11,8 +11,8 @@
  *                 not the category, as in RedisBloom: rules that were written for
  *                 RedisBloom keep their meaning.
  *     dangerous   Commands other than adds that decide which items are denied: READY,
- *                 LOADING, REBUILD, LOADCHUNK, LOAD, IMPORT, MERGE, and commands that only a server
- *                 sends. Also SCANDUMP, which gives away the secret. Not RESERVE, which
+ *                 LOADING, REBUILD, LOADCHUNK, LOAD, IMPORT, MERGE, and commands that only a
+ *                 server sends. Also SCANDUMP, which gives away the secret. Not RESERVE, which
  *                 has RedisBloom's categories, although RESERVE ... READY makes an empty
  *                 filter that denies everything: it should be kept from users who may
  *                 not vouch (operations.md).

@@ -16,11 +16,13 @@
  *                                    its token, time or header       the server ends
  *                                    make no sense
  *                                    a rebuild is under way          it is replaced
- *     a growth, a chunk              no filter, or not that one      logged
+ *     a growth, a chunk, counts      no filter, or not that one      logged
  *     an item                        no filter                       one is made, or,
  *                                                                    with NOCREATE, logged
  *                                    no room                         over capacity
  *     REBUILD LOAD, ABORT            no such rebuild                 logged
+ *     REBUILD IMPORT                 no such rebuild, or of other    logged
+ *                                    sizes
  *     READY, REBUILD COMMIT          no filter                       logged
  *                                    another filter, no such         alarm
  *                                    rebuild, or another count
