@@ -11,6 +11,9 @@
  *     estimate.h how often a chain errs at present
  *     hash.h     an item's bytes to 64 bits
  *     codec.h    all of it as bytes, and back
+ *     form.h     a filter as the bytes that its own library writes
+ *     encode.h   what a client sends as the bytes that a library hashes
+ *     union.h    two chains as sets: one in the other, both in one
  *     kinds/     one folder a kind; the kinds of other products also read and write
  *                that product's bytes: redisbloom/redisbloom_codec.h, valkeybloom/...
  *     memory.h   the allocator that the user hands in

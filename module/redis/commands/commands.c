@@ -11,11 +11,11 @@
  *                 not the category, as in RedisBloom: rules that were written for
  *                 RedisBloom keep their meaning.
  *     dangerous   Commands other than adds that decide which items are denied: READY,
- *                 LOADING, REBUILD, LOADCHUNK, LOAD, IMPORT, MERGE, and commands that only a
- *                 server sends. Also SCANDUMP, which gives away the secret. Not RESERVE, which
- *                 has RedisBloom's categories, although RESERVE ... READY makes an empty
- *                 filter that denies everything: it should be kept from users who may
- *                 not vouch (operations.md).
+ *                 LOADING, REBUILD, LOADCHUNK, LOAD, IMPORT, MERGE, and commands that
+ *                 only a server sends. Also SCANDUMP, which gives away the secret. Not
+ *                 RESERVE, which has RedisBloom's categories, although RESERVE ... READY
+ *                 makes an empty filter that denies everything: it should be kept from
+ *                 users who may not vouch (operations.md).
  *     deny-oom    Commands that bring a filter of any size. Adds don't have it, though they
  *                 do in RedisBloom: most take no memory, and a row whose add was refused
  *                 is denied. Growth, MERGE and REBUILD START check for room themselves
