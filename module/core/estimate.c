@@ -51,7 +51,7 @@ static uint64_t items_of(const struct kind *kind, const struct layer *layer, dou
     return (uint64_t)(-real_log(clear) * (double)bits / sets + 0.5);
 }
 
-struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
+static struct estimate by_bits(const struct kind *kind, const struct layer *layer,
                                uint64_t most) {
     uint64_t bits = kind->places ? kind->places(layer) : 8 * layer->bytes;
     if (bits < 8) return estimate_byte(layer, bits);
@@ -66,21 +66,49 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
     }
     fill /= (double)s.blocks;
     pass /= (double)s.blocks;
-    double error = real_power(pass, layer->probes);
-    if (kind->confuses) {
-        double confused = kind->confuses(layer, items_of(kind, layer, fill, bits));
-        error += confused * (1 - error);
-    }
     return (struct estimate){
-        .error = error,
+        .error = real_power(pass, layer->probes),
         .fill = fill,
         .bits = bits,
         .looked_at = s.blocks * s.length,
     };
 }
 
+#define ASKED_AT_ONCE 64
+
+/* The share of made-up hashes that pass. Multiplying by an odd number and folding the upper
+ * half onto the lower, twice, leaves no order among them. */
+static double by_asking(const struct kind *kind, const struct layer *layer) {
+    uint64_t passed = 0;
+    for (uint32_t n = 0; n < ESTIMATE_ASKED; n += ASKED_AT_ONCE) {
+        struct hashed items[ASKED_AT_ONCE];
+        uint8_t maybe[ASKED_AT_ONCE];
+        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++) {
+            uint32_t hash = (n + i + 1) * UINT32_C(0x9e3779b1);
+            hash = (hash ^ hash >> 16) * UINT32_C(0x85ebca6b);
+            items[i] = kind->of_32_bits(hash ^ hash >> 16);
+        }
+        kind->prefetch(layer, 1, items, ASKED_AT_ONCE);
+        kind->ask(layer, 1, items, ASKED_AT_ONCE, maybe);
+        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++)
+            passed += maybe[i];
+    }
+    return (double)passed / ESTIMATE_ASKED;
+}
+
+struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
+                               uint64_t most) {
+    struct estimate e = by_bits(kind, layer, most);
+    if (!kind->of_32_bits) return e;
+    double items = (double)items_of(kind, layer, e.fill, e.bits);
+    double alike = items / (double)(UINT64_C(1) << 32), asked = by_asking(kind, layer);
+    e.error += alike < 1 ? alike * (1 - e.error) : 1 - e.error;
+    if (e.error < asked) e.error = asked;
+    return e;
+}
+
 uint64_t estimate_items(const struct kind *kind, const struct layer *layer) {
-    struct estimate all = estimate_layer(kind, layer, UINT64_MAX);
+    struct estimate all = by_bits(kind, layer, UINT64_MAX);
     return items_of(kind, layer, all.fill, all.bits);
 }
 

@@ -17,8 +17,11 @@
  * shows in small layers only: full layers of 100 items measure 1.05 % where 1.00 % is
  * estimated; with 1000 items, 1.01 %.
  *
- * A kind whose hash is so small that items are mixed up by it, whatever the bits, says how
- * often that happens (kind.h, confuses).
+ * Where an item's hash has 32 bits, the bits don't tell all: a stranger may have a member's
+ * hash, and places that all follow from so few bits are not independent. So ESTIMATE_ASKED
+ * hashes are made up and asked for. The error is the share that passes, or what the bits
+ * tell and n/2^32, whichever is more. That is right for items of any sort; counted ones
+ * ("user:00000001") may err three times as often, or not at all.
  *
  * A layer of up to ESTIMATE_LAYER_BYTES is counted in full. In a larger one, that many
  * bytes are counted, in blocks at equal distances. Items are hashed, so one part of a layer
@@ -59,6 +62,9 @@ struct estimate {
     uint64_t bits;      /* how many bits items can set */
     uint64_t looked_at; /* bytes that were read */
 };
+
+/* About half a millisecond, if none of the layer is in the cache. */
+#define ESTIMATE_ASKED 16384u
 
 /* Estimates the chain as it is. In a partial chain, missing bytes count as clear. A chain
  * without layers has an error of 0 and no bits. */

@@ -154,9 +154,9 @@ struct kind {
     /* How many bits an item sets, at most. NULL: one for each probe. */
     unsigned (*sets)(const struct layer *layer);
 
-    /* How often an item is taken for another whose hash is alike, or close, when there are
-     * that many. NULL: so rarely that it doesn't matter. */
-    double (*confuses)(const struct layer *layer, uint64_t items);
+    /* An item as these 32 bits make it, for kinds that keep no more of one. NULL: they keep
+     * 64 or more. */
+    struct hashed (*of_32_bits)(uint32_t hash);
 
     /* The size in bytes that the product itself would report; NULL if it reports none. */
     uint64_t (*size)(const struct chain *c);

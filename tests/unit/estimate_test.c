@@ -516,6 +516,28 @@ TEST(what_a_grown_chain_is_said_to_err_is_what_strangers_see) {
     }
 }
 
+/* Both kinds err more than their bits tell: by how much depends on the sizes. */
+TEST(a_filter_of_small_hashes_is_said_to_err_as_strangers_see) {
+    static const struct {
+        const struct kind *kind;
+        double error, seen; /* the least that these sizes are known to err at */
+        uint64_t items;
+    } table[] = {{&kind_leveldb, .01, .0140, 100000},
+                 {&kind_leveldb, .05, .0550, 777777},
+                 {&kind_leveldb, .001, .0024, 777777},
+                 {&kind_crc32, .001, .0025, 5000000}};
+    for (size_t i = 0; i < COUNT(table); i++) {
+        test_case("%s, %g", table[i].kind->name, table[i].error);
+        struct chain *c = made(table[i].kind, table[i].error, 0, table[i].items);
+        fill_over(c, 0, table[i].items);
+        double strangers = 4000 * BATCH_MAX, estimated = estimate_chain(c).error;
+        double seen = errors_seen(c, 0, (uint64_t)strangers) / strangers;
+        double chance = sqrt(estimated / ESTIMATE_ASKED) + sqrt(estimated / strangers);
+        CHECK(seen > table[i].seen);
+        CHECK_NEAR(estimated, seen, 3 * chance);
+    }
+}
+
 /* ---- the long version ---- */
 
 /* 1000 errors in each of ten filters know the mean to 1 %. */

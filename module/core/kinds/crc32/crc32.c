@@ -54,13 +54,15 @@ FLAT_INLINE uint64_t place(const struct layer *layer, struct hashed item, unsign
     return (item.x + (i + 1) * item.step) % bits_of(layer);
 }
 
+static struct hashed crc32_of_32_bits(uint32_t hash) {
+    return (struct hashed){hash, hash >> 16};
+}
+
 static void crc32_hash(const struct chain *c, const struct item *items, size_t n,
                        struct hashed *out) {
     (void)c;
-    for (size_t i = 0; i < n; i++) {
-        out[i].x = crc32_of(items[i]);
-        out[i].step = out[i].x >> 16;
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = crc32_of_32_bits(crc32_of(items[i]));
 }
 
 static void crc32_prefetch(const struct layer *layers, size_t nlayers,
@@ -81,13 +83,6 @@ static uint64_t crc32_places(const struct layer *layer) {
 
 static bool crc32_add(struct layer *layer, struct hashed item) {
     return flat_add(layer, item, place);
-}
-
-/* A stranger with a member's checksum passes. */
-static double crc32_confuses(const struct layer *layer, uint64_t items) {
-    double share = (double)items / (double)(UINT64_C(1) << 32);
-    (void)layer;
-    return share < 1 ? share : 1;
 }
 
 /* ---- sizes ---- */
@@ -166,7 +161,7 @@ const struct kind kind_crc32 = {
     .ask = crc32_ask,
     .add = crc32_add,
     .places = crc32_places,
-    .confuses = crc32_confuses,
+    .of_32_bits = crc32_of_32_bits,
     .layer_facts = single_facts,
     .describe = crc32_describe,
     .form = &form,
