@@ -19,7 +19,7 @@
  * probability (1 - s/512)^j, and the term of the sum follows. Tests compare the sum with
  * its definition and with measured rates.
  *
- * Filters of other products are one flat array of bits; sizing_flat_error() has their error.
+ * Layers of other kinds are flat arrays of bits: sizing_flat_error() has their error.
  *
  * All of it is computed with real.h, so two machines that are asked the same question give
  * the same answer to the last bit. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* textbook_test.c - the formulas and tables that introductions to Bloom filters print come
- * out of the core's own functions, of the kinds' sizes, and of what `bulwark plan` shows. */
+ * out of the core's own functions, the kinds' sizes, and what `bulwark plan` shows. */
 #include <math.h>
 
 #include "check.h"
@@ -100,7 +100,7 @@ TEST(a_flat_array_that_is_empty_or_full_or_not_asked_errs_never_or_always) {
 static const struct {
     double error, bits_per_item;
     unsigned hashes;
-} best[] = {{.1, 4.79, 3},    {.05, 6.24, 4},  {.01, 9.59, 7},   {.001, 14.38, 10},
+} best[] = {{.1, 4.79, 3},     {.05, 6.24, 4},    {.01, 9.59, 7},    {.001, 14.38, 10},
             {1e-4, 19.17, 13}, {1e-5, 23.96, 17}, {1e-6, 28.76, 20}, {1e-9, 43.13, 30}};
 
 /* Guava's constructor is both formulas, rounded; the CRC32 filter's cuts off. */
@@ -149,7 +149,8 @@ TEST(leveldbs_bits_follow_from_the_error) {
     } table[] = {{.5, 2},    {.1, 5},    {.05, 7},   {.03, 8},  {.01, 10},
                  {.001, 15}, {1e-4, 20}, {1e-6, 29}, {1e-9, 44}};
     for (size_t i = 0; i < COUNT(table); i++) {
-        struct cost cost = cost_full(&(struct cost_wish){&kind_leveldb, 1000, table[i].error, 0});
+        struct cost cost =
+            cost_full(&(struct cost_wish){&kind_leveldb, 1000, table[i].error, 0});
         test_case("%g", table[i].error);
         CHECK_UINT(cost.bits, 1000 * table[i].bits);
     }
@@ -158,9 +159,9 @@ TEST(leveldbs_bits_follow_from_the_error) {
 /* As LevelDB 1.23 gives them. */
 TEST(leveldbs_hashes_follow_from_the_bits) {
     static const unsigned char hashes[] = {
-        1,  1,  2,  2,  3,  4,  4,  5,  6,  6,  7,  8,  8,  9,  10, 11, 11, 12, 13, 13, 14, 15,
-        15, 16, 17, 17, 18, 19, 20, 20, 21, 22, 22, 23, 24, 24, 25, 26, 26, 27, 28, 28, 29, 30,
-        30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
+        1,  1,  2,  2,  3,  4,  4,  5,  6,  6,  7,  8,  8,  9,  10, 11, 11, 12, 13, 13,
+        14, 15, 15, 16, 17, 17, 18, 19, 20, 20, 21, 22, 22, 23, 24, 24, 25, 26, 26, 27,
+        28, 28, 29, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
     };
     for (unsigned bits = 1; bits <= COUNT(hashes); bits++) {
         double error = exp(-(double)bits * log(2) * log(2)) * (1 + 1e-6);

@@ -77,6 +77,7 @@ void plan_write_json(const struct plan *p, FILE *out) {
     json_open(out, NULL);
     json_count(out, "items", p->items);
     json_rate(out, "error_rate", p->error);
+    if (p->memory) json_count(out, "memory", p->memory);
     put_cost(out, "grows", &p->grows);
     put_cost(out, "nonscaling", &p->fixed);
     put_textbook(p, out);

@@ -55,8 +55,8 @@ static void write_use(const struct plan *p, FILE *out) {
     char mean[NUMBERS_TEXT], most[NUMBERS_TEXT], memory[NUMBERS_TEXT], sum[NUMBERS_TEXT];
     putc('\n', out);
     if (p->parts)
-        fprintf(out, "%u parts of %s items, the fullest %s: %s each, %s in all\n",
-                p->parts, numbers_show_count(mean, p->items / p->parts),
+        fprintf(out, "%u parts of %s items, the fullest %s: %s each, %s in all\n", p->parts,
+                numbers_show_count(mean, p->items / p->parts),
                 numbers_show_count(most, p->capacity),
                 numbers_show_bytes(memory, p->key.bytes),
                 numbers_show_bytes(sum, all_bytes(p)));

@@ -14,8 +14,8 @@ struct unit {
 
 static const struct unit multiples[] = {{"", 1},    {"k", 1e3}, {"K", 1e3},
                                         {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
-static const struct unit sizes[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-                                    {"TiB", 0x1p40}, {NULL, 0}};
+static const struct unit sizes[] = {
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {NULL, 0}};
 static const struct unit times[] = {{"", 1e3},   {"ms", 1},     {"s", 1e3},
                                     {"m", 60e3}, {"h", 3600e3}, {"d", 24 * 3600e3},
                                     {NULL, 0}};
