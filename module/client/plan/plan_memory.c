@@ -17,13 +17,14 @@ static bool fits(const struct plan *p, double error) {
     return key.status >= 0 && key.bytes <= p->memory / (p->parts ? p->parts : 1);
 }
 
-/* From below: where an item gets one more line, memory doesn't fall as the rate rises. The
- * rate that is tried is the one that is written. */
+/* From the textbook's bound upwards, which is below any filter of the kind; not by halving,
+ * since memory jumps where an item gets one more line. The rate that is tried is the one
+ * that is written. */
 bool plan_fit(struct plan *p, struct failure *f) {
     char memory[NUMBERS_TEXT];
     double bits = 8 * (double)p->memory / (double)p->items;
     double rate = fmax(exp(-bits * log(2) * log(2)), SMALLEST);
-    for (; rate < 1 && fits(p, 0.999); rate *= STEP) {
+    for (bool any = fits(p, 0.999); any && rate < 1; rate *= STEP) {
         snprintf(p->rate, sizeof(p->rate), "%.3g", rate);
         p->error = strtod(p->rate, NULL);
         if (fits(p, p->error)) return true;

@@ -164,7 +164,7 @@ TEST(a_rate_that_only_a_filter_of_fixed_size_keeps_is_planned_so) {
     CHECK(strstr(got.out, "BF.RESERVE users:{TAG} 3e-8 1000126492\n"));
 }
 
-TEST(a_plan_for_a_memory_is_the_largest_filter_that_fits) {
+TEST(a_plan_for_a_memory_has_the_least_rate_that_fits) {
     redisContext *c = client(server_shared());
     static const struct {
         const char *items, *memory;
