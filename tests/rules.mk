@@ -18,7 +18,7 @@ $B/bulwark-without-libpq: $(without_libpq)
 unit_src := $(CHECKED) $(wildcard tests/unit/*.c tests/unit/client/*.c tests/records/*.c)
 # What of the program needs no server, and no library either.
 pure := base/fail feed/refill/schedule print/json print/numbers print/table print/text \
-    server/split source/copy_text
+    plan/cost server/split source/copy_text
 unit_obj := $(unit_src:%.c=$B/unit/%.o) $(pure:%=$B/unit/module/client/%.o)
 
 $B/unit/%.o: %.c

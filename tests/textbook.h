@@ -11,9 +11,4 @@ static inline double textbook_bits_per_item(double error) {
     return -log(error) / (log(2) * log(2));
 }
 
-/* The error at given M/N and k. */
-static inline double textbook_error(double bits_per_item, unsigned probes) {
-    return pow(1 - exp(-(double)probes / bits_per_item), probes);
-}
-
 #endif

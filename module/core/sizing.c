@@ -49,6 +49,22 @@ double sizing_error(const struct geometry *g, uint64_t items) {
     return real_power(sizing_line_error(g->sectors, load), g->probes) + hash_floor(items);
 }
 
+/* How likely something is that happens at least once in so many tries, each with that
+ * chance. By doubling, without 1 - chance: that would round a small chance away. */
+static double at_least_once(double chance, uint64_t tries) {
+    double sum = 0;
+    for (; tries > 0; tries >>= 1) {
+        if (tries & 1) sum += chance * (1 - sum);
+        chance += chance * (1 - chance);
+    }
+    return sum;
+}
+
+double sizing_flat_error(uint64_t bits, unsigned hashes, uint64_t items) {
+    double by_an_item = at_least_once(1 / (double)bits, hashes);
+    return real_power(at_least_once(by_an_item, items), hashes);
+}
+
 /* The load is bisected, not the number of lines: that would start with all items in one
  * line. 1024 is above any load that an error below 1 allows; 1e-3 is far below what the
  * smallest rate needs. */

@@ -19,6 +19,8 @@
  * probability (1 - s/512)^j, and the term of the sum follows. Tests compare the sum with
  * its definition and with measured rates.
  *
+ * Layers of other kinds are flat arrays of bits: sizing_flat_error() has their error.
+ *
  * All of it is computed with real.h, so two machines that are asked the same question give
  * the same answer to the last bit. */
 #ifndef BLOOM_SIZING_H
@@ -45,6 +47,11 @@ double sizing_line_error(unsigned sectors, double load);
 
 /* F: the expected error of a layer of this geometry that holds that many items. */
 double sizing_error(const struct geometry *g, uint64_t items);
+
+/* The textbook's (1 - (1 - 1/m)^(k*n))^k: the expected error of a flat array of m bits, at
+ * least one, in which n items have set k bits each, anywhere and independently. 1 if k is
+ * 0. It leaves out what a kind loses by its hash, and what derived places cost. */
+double sizing_flat_error(uint64_t bits, unsigned hashes, uint64_t items);
 
 /* The largest load at which g_s(load)^probes stays at or under the error. */
 double sizing_load(unsigned probes, unsigned sectors, double error);

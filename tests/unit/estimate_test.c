@@ -383,7 +383,7 @@ static double model_error(const struct layer *layer, const struct kind *kind,
                           uint64_t items) {
     struct geometry g = {layer->probes, layer->variant, layer->bytes / LINE_BYTES};
     if (!kind->foreign) return sizing_error(&g, items);
-    return textbook_error(8.0 * (double)layer->bytes / (double)items, layer->probes);
+    return sizing_flat_error(8 * layer->bytes, layer->probes, items);
 }
 
 /* Foreign kinds make all places of two hashes. A stranger whose hashes come out as a

@@ -96,6 +96,8 @@ static bool set(const struct option *o, char *text, struct settings *out) {
         return numbers_count(text, (uint64_t *)field);
     case OPTION_TIME:
         return numbers_time(text, (int64_t *)field);
+    case OPTION_BYTES:
+        return numbers_bytes(text, (uint64_t *)field);
     case OPTION_RATE:
         *(const char **)field = text;
         return numbers_rate(text, &rate);
@@ -109,6 +111,8 @@ static const char *what_is_wanted(const struct option *o) {
         return "a whole number, such as 1000, 50k or 1.5M";
     case OPTION_TIME:
         return "a time, such as 500ms, 30s or 10m";
+    case OPTION_BYTES:
+        return "a size, such as 500MiB, 4GiB or 500M";
     case OPTION_RATE:
         return "an error rate between 0 and 1, such as 0.001";
     case OPTION_CHOICE:

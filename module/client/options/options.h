@@ -56,6 +56,7 @@ struct option {
         OPTION_COUNT,
         OPTION_RATE, /* kept as text: "0.001" must arrive as it was written */
         OPTION_TIME,
+        OPTION_BYTES,
     } type;
     size_t field; /* in struct settings */
     unsigned taken_by;

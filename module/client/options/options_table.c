@@ -11,9 +11,11 @@ const struct subcommand subcommands[] = {
      "(0.001: once in a thousand): memory, bits for an item, look-ups for a question; what "
      "it "
      "costs if more items come than it was made for; what other error rates and filters of "
-     "other kinds would take; and the commands that make it.",
+     "other kinds would take; and the commands that make it. With --memory, it is the "
+     "error rate that is computed.",
      "bulwark plan 50M 0.001\n"
-     "bulwark plan 2G 0.01 --parts 128",
+     "bulwark plan 2G 0.01 --parts 128\n"
+     "bulwark plan 2G --memory 4GiB",
      run_plan},
     {"fill", FOR_FILL, "FILTER", 1, 1, "fills or rebuilds a filter, under traffic",
      "Reads all items from a file, a pipe or PostgreSQL into a new generation of FILTER, "
@@ -130,6 +132,9 @@ const struct option options[] = {
      "which"},
     {"parts", 0, "PARTS", OPTION_COUNT, AT(parts), SOURCE | FOR_PLAN, NULL,
      "the filter is split into that many keys: see bulwark parts"},
+    {"memory", 'm', "SIZE", OPTION_BYTES, AT(memory), FOR_PLAN, NULL,
+     "what its bits may take, instead of ERROR: the least error rate is chosen that this "
+     "allows"},
 
     HEADING("How it is filled"),
     {"settle", 0, "TIME", OPTION_TIME, AT(settle), SOURCE, "5s",

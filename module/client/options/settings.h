@@ -43,6 +43,9 @@ struct settings {
     /* what is printed */
     bool json;
 
+    /* plan */
+    uint64_t memory; /* bytes; 0: not given */
+
     /* fill */
     const char *from;
     bool null, header;

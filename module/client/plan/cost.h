@@ -13,13 +13,14 @@
 #define COST_EXPANSION 2u /* how a filter grows if nobody says otherwise */
 
 struct cost {
-    enum bloom_status status; /* below 0: refused, and nothing else is set */
+    enum bloom_status status; /* below 0: refused, and only the kind is set */
+    const struct kind *kind;  /* NULL: of a textbook */
     uint64_t items;
     uint32_t layers;
     uint64_t bytes;   /* of all layers: BF.INFO adds some hundred for what is around them */
+    uint64_t bits;    /* that items can set: not always all of the bytes */
     uint64_t lookups; /* places in memory that a question may touch */
-    double error; /* as expected with those items in it; for the kinds of other products,
-                         what they divide among their layers */
+    double error;     /* as expected with those items in it */
 };
 
 struct cost_wish {
@@ -40,7 +41,13 @@ double cost_bits_per_item(const struct cost *cost);
 /* What textbooks give as the least that a Bloom filter takes: 1.44 log2(1/error) bits. */
 double cost_textbook_bits(double error);
 
+/* A textbook's filter: so many bits in one array, and for each item so many hashes. */
+struct cost cost_textbook(uint64_t bits, unsigned hashes, uint64_t items);
+
+/* The number of hashes with which that errs least. */
+unsigned cost_textbook_hashes(uint64_t bits, uint64_t items);
+
 /* Why it was refused, in a few words. */
-const char *cost_refusal(enum bloom_status status);
+const char *cost_refusal(const struct cost *cost);
 
 #endif

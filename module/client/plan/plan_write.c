@@ -9,6 +9,10 @@
 /* How many answers it takes until one is wrong. */
 static const char *once_in(char *out, double error) {
     if (error < 1e-15) return "over 1000 T";
+    if (error > 0.1) {
+        snprintf(out, NUMBERS_TEXT, "%.2f", 1 / error);
+        return out;
+    }
     return numbers_show_count(out, (uint64_t)round(1 / error));
 }
 
@@ -17,60 +21,47 @@ static void write_heading(FILE *out, const char *first) {
             "errs once in");
 }
 
-static void write_row(FILE *out, const char *label, double bytes, double bits,
-                      uint64_t lookups, double error) {
-    char memory[NUMBERS_TEXT], answers[NUMBERS_TEXT];
-    fprintf(out, "  %-24s%12s%12.2f%12" PRIu64 "%15s\n", label,
-            numbers_show_bytes(memory, (uint64_t)ceil(bytes)), bits, lookups,
-            once_in(answers, error));
-}
-
 static void write_cost(FILE *out, const char *label, const struct cost *cost) {
+    char memory[NUMBERS_TEXT], answers[NUMBERS_TEXT];
     if (cost->status < 0)
-        fprintf(out, "  %-24srefused: %s\n", label, cost_refusal(cost->status));
+        fprintf(out, "  %-24srefused: %s\n", label, cost_refusal(cost));
     else
-        write_row(out, label, (double)cost->bytes, cost_bits_per_item(cost), cost->lookups,
-                  cost->error);
+        fprintf(out, "  %-24s%12s%12.2f%12" PRIu64 "%15s\n", label,
+                numbers_show_bytes(memory, cost->bytes), cost_bits_per_item(cost),
+                cost->lookups, once_in(answers, cost->error));
 }
 
 static void write_kinds(const struct plan *p, FILE *out) {
     char label[64];
-    double bits = cost_textbook_bits(p->error);
     snprintf(label, sizeof(label), "%.12s items, %.8s", p->items_text, p->error_text);
     write_heading(out, label);
     write_cost(out, "may grow", &p->grows);
     write_cost(out, "NONSCALING", &p->fixed);
     for (size_t i = 0; i < KINDS; i++) {
         if (kinds[i] == &kind_lines) continue;
-        snprintf(label, sizeof(label), "KIND %s", kinds[i]->name);
+        snprintf(label, sizeof(label), "KIND %s%s", kinds[i]->name,
+                 kinds[i]->exceeds ? ", fixed" : "");
         write_cost(out, label, &p->kinds[i]);
     }
-    write_row(out, "textbook: 1.44 log2(1/e)", bits * (double)p->items / 8, bits,
-              (uint64_t)ceil(-log2(p->error)), p->error);
+    write_cost(out, p->memory ? "textbook" : "textbook: 1.44 log2(1/e)", &p->textbook);
 }
 
 static uint64_t all_bytes(const struct plan *p) {
     return (p->parts ? p->parts : 1) * p->key.bytes;
 }
 
+/* What a part takes, and all of them; and while all are rebuilt. */
 static void write_use(const struct plan *p, FILE *out) {
-    char memory[NUMBERS_TEXT], answers[NUMBERS_TEXT];
-    fprintf(
-        out,
-        "\nA look-up reads a line of 64 bytes; in the other kinds, a bit. A rebuild takes\n"
-        "two generations: %s. Of requests for what does not exist, one in\n"
-        "%s reaches the database.\n",
-        numbers_show_bytes(memory, 2 * all_bytes(p)), once_in(answers, p->key.error));
-}
-
-/* What a part takes, and all of them. */
-static void write_parts(const struct plan *p, FILE *out) {
     char mean[NUMBERS_TEXT], most[NUMBERS_TEXT], memory[NUMBERS_TEXT], sum[NUMBERS_TEXT];
-    if (!p->parts) return;
-    fprintf(out, "\n%u parts of %s items, the fullest %s: %s each, %s in all\n", p->parts,
-            numbers_show_count(mean, p->items / p->parts),
-            numbers_show_count(most, p->capacity), numbers_show_bytes(memory, p->key.bytes),
-            numbers_show_bytes(sum, all_bytes(p)));
+    putc('\n', out);
+    if (p->parts)
+        fprintf(out, "%u parts of %s items, the fullest %s: %s each, %s in all\n", p->parts,
+                numbers_show_count(mean, p->items / p->parts),
+                numbers_show_count(most, p->capacity),
+                numbers_show_bytes(memory, p->key.bytes),
+                numbers_show_bytes(sum, all_bytes(p)));
+    fprintf(out, "A rebuild takes two generations: %s\n",
+            numbers_show_bytes(memory, 2 * all_bytes(p)));
 }
 
 static void write_grown(FILE *out, const struct cost *cost) {
@@ -109,6 +100,17 @@ static void write_rates(const struct plan *p, FILE *out) {
     }
 }
 
+/* As textbooks have them in tables. */
+static void write_hashes(const struct plan *p, FILE *out) {
+    fputs("\nTextbook filters of that memory\n  hashes", out);
+    for (size_t i = 0; i < PLAN_HASHES; i++)
+        fprintf(out, "%9" PRIu64, p->hashes[i].lookups);
+    fputs("\n  rate  ", out);
+    for (size_t i = 0; i < PLAN_HASHES; i++)
+        fprintf(out, "%9.3g", p->hashes[i].error);
+    putc('\n', out);
+}
+
 static void write_commands(const struct plan *p, FILE *out) {
     fprintf(out, "\nBF.RESERVE users%s %s %" PRIu64 "%s\n", p->parts ? ":{TAG}" : "",
             p->error_text, p->capacity, p->nonscaling ? " NONSCALING" : "");
@@ -121,8 +123,10 @@ static void write_commands(const struct plan *p, FILE *out) {
 void plan_write(const struct plan *p, FILE *out) {
     write_kinds(p, out);
     write_use(p, out);
-    write_parts(p, out);
     write_sizes(p, out);
-    write_rates(p, out);
+    if (p->memory)
+        write_hashes(p, out);
+    else
+        write_rates(p, out);
     write_commands(p, out);
 }

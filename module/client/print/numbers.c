@@ -14,6 +14,8 @@ struct unit {
 
 static const struct unit multiples[] = {{"", 1},    {"k", 1e3}, {"K", 1e3},
                                         {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
+static const struct unit sizes[] = {
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {NULL, 0}};
 static const struct unit times[] = {{"", 1e3},   {"ms", 1},     {"s", 1e3},
                                     {"m", 60e3}, {"h", 3600e3}, {"d", 24 * 3600e3},
                                     {NULL, 0}};
@@ -46,6 +48,14 @@ bool numbers_count(const char *text, uint64_t *out) {
     *out = (uint64_t)(n + 0.5);
     double off = (double)*out - n;
     return off > -1e-6 && off < 1e-6;
+}
+
+bool numbers_bytes(const char *text, uint64_t *out) {
+    double n;
+    if (numbers_count(text, out)) return *out > 0 && *out < (uint64_t)1e18;
+    if (!with_unit(text, sizes, &n) || n < 1 || n >= 1e18) return false;
+    *out = (uint64_t)n;
+    return true;
 }
 
 bool numbers_time(const char *text, int64_t *out) {

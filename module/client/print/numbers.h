@@ -10,6 +10,10 @@
  * of these. */
 bool numbers_count(const char *text, uint64_t *out);
 
+/* Bytes, as a count is written, or with KiB, MiB, GiB or TiB (2^10 ...) after them. 0 is
+ * refused. */
+bool numbers_bytes(const char *text, uint64_t *out);
+
 /* Times in milliseconds: 500ms, 10s, 10m, 1h, 1d; without a unit, seconds. */
 bool numbers_time(const char *text, int64_t *out);
 

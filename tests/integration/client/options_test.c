@@ -61,6 +61,12 @@ TEST(numbers_that_make_no_filter_are_refused) {
     MISTAKE("'x' is no number of parts, such as 128", "parts", "x");
     MISTAKE("no filter keeps 1e-18 for 50M items: too small a rate for a hash of 64 bits",
             "plan", "50M", "1e-18");
+    MISTAKE("1000 B is too little for 1M items, whatever the error rate", "plan", "1M",
+            "--memory", "1000");
+    MISTAKE("an error rate or --memory: each follows from the other", "plan", "1M", "0.1",
+            "--memory", "1MiB");
+    MISTAKE("--memory wants a size, such as 500MiB, 4GiB or 500M, not '500MB'", "plan",
+            "1M", "--memory", "500MB");
     static const char *const counts[] = {"",
                                          "k",
                                          "1.0001k",

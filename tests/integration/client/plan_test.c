@@ -3,6 +3,7 @@
 /* plan_test.c - bulwark plan: what it promises is what a server takes. */
 
 #include "harness.h"
+#include "files.h"
 #include "json.h"
 #include "textbook.h"
 
@@ -28,10 +29,25 @@ static void check_cost(redisContext *c, const struct json *cost) {
     CHECK(size >= bytes && size < bytes + 1024);
 }
 
+static void check_kind(redisContext *c, const struct json *kind, const char *items,
+                       const char *error) {
+    if (json_field(kind, "refused")) {
+        expect_refusal(c, "(error) ERR *", "BF.RESERVE", "k", error, items, "KIND",
+                       kind->name);
+        return;
+    }
+    expect(c, "OK", "BF.RESERVE", "k", error, items, "KIND", kind->name);
+    if (strcmp(kind->name, "lines") == 0) check_cost(c, kind);
+    const redisReply *layer =
+        reply_field(call(c, "BF.INFO", "k", "FULL"), "Layers")->element[0];
+    CHECK_INT(json_int(kind, "bytes"), reply_field(layer, "Bytes")->integer);
+    call(c, "DEL", "k");
+}
+
 TEST(a_plan_is_what_the_server_reserves) {
     static const char *const wishes[][2] = {
-        {"1", "0.5"},      {"1000", "0.001"},    {"77777", "0.3"},
-        {"1000", "1e-12"}, {"5000000", "0.012"}, {"20000000", "1e-6"},
+        {"1", "0.5"},         {"1000", "0.001"},    {"77777", "0.3"}, {"1000", "1e-12"},
+        {"5000000", "0.012"}, {"20000000", "1e-6"}, {"1", "0.95"},
     };
     redisContext *c = client(server_shared());
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
@@ -45,14 +61,8 @@ TEST(a_plan_is_what_the_server_reserves) {
         expect(c, "OK", "BF.RESERVE", "k", e, n, "NONSCALING");
         check_cost(c, json_need(p, "nonscaling"));
         call(c, "DEL", "k");
-        JSON_EACH(kind, others) {
-            expect(c, "OK", "BF.RESERVE", "k", e, n, "KIND", kind->name);
-            if (strcmp(kind->name, "lines") == 0) check_cost(c, kind);
-            const redisReply *layer =
-                reply_field(call(c, "BF.INFO", "k", "FULL"), "Layers")->element[0];
-            CHECK_INT(json_int(kind, "bytes"), reply_field(layer, "Bytes")->integer);
-            call(c, "DEL", "k");
-        }
+        JSON_EACH(kind, others)
+        check_kind(c, kind, n, e);
     }
 }
 
@@ -129,6 +139,19 @@ TEST(a_plan_fits_a_screen) {
     }
 }
 
+TEST(a_kind_that_never_grows_is_said_to) {
+    const struct json *p = plan("1000", "0.01"), *never = json_need(p, "never_grow");
+    const char *text = program_run("plan", "1000", "0.01").out;
+    redisContext *c = client(server_shared());
+    CHECK(never->count > 0);
+    JSON_EACH(kind, never) {
+        test_case("%s", kind->text);
+        CHECK(strstr(text, text_of("  KIND %s, fixed ", kind->text)));
+        expect_refusal(c, "(error) ERR filters of this kind never grow", "BF.RESERVE", "k",
+                       "0.01", "1000", "KIND", kind->text, "EXPANSION", "2");
+    }
+}
+
 TEST(a_rate_that_only_a_filter_of_fixed_size_keeps_is_planned_so) {
     struct outcome got = program_run("plan", "1000G", "3e-7");
     CHECK_INT(got.code, 0);
@@ -139,4 +162,52 @@ TEST(a_rate_that_only_a_filter_of_fixed_size_keeps_is_planned_so) {
     got = program_run("plan", "1000G", "3e-8", "--parts", "1000");
     CHECK(strstr(got.out, "NONSCALING              refused: "));
     CHECK(strstr(got.out, "BF.RESERVE users:{TAG} 3e-8 1000126492\n"));
+}
+
+TEST(a_plan_for_a_memory_has_the_least_rate_that_fits) {
+    redisContext *c = client(server_shared());
+    static const struct {
+        const char *items, *memory;
+        long long bytes;
+    } table[] = {
+        {"1", "64", 64},
+        {"1000", "2000", 2000},
+        {"1000000", "1.5MiB", 1572864},
+        {"1000000", "4M", 4000000},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        test_case("%s items in %s", table[i].items, table[i].memory);
+        const struct json *p = json_read(
+            program_run("plan", table[i].items, "--memory", table[i].memory, "--json").out);
+        const char *rate = json_need(p, "error_rate")->text;
+        expect(c, "OK", "BF.RESERVE", "k", rate, table[i].items, "NONSCALING");
+        check_cost(c, json_need(p, "nonscaling"));
+        CHECK_INT(json_int(p, "memory"), table[i].bytes);
+        CHECK(json_int(json_need(p, "nonscaling"), "bytes") <= table[i].bytes);
+        call(c, "DEL", "k");
+
+        /* A rate that is two hundredths less doesn't fit. */
+        const char *less = text_of("%.6g", json_need(p, "error_rate")->number / 1.02);
+        if (i == 0) continue; /* no filter keeps less */
+        const struct json *more = json_need(plan(table[i].items, less), "nonscaling");
+        CHECK(json_int(more, "bytes") > table[i].bytes);
+    }
+}
+
+TEST(a_plan_for_a_memory_has_the_textbooks_numbers) {
+    struct outcome got = program_run("plan", "2G", "--memory", "500MiB");
+    CHECK(strstr(got.out, "  textbook                     500 MiB        2.10           2 "
+                          "          2.65\n"));
+    CHECK(strstr(got.out, "  hashes        1        2        3"));
+    CHECK(strstr(got.out, "  rate      0.379    0.378     0.44"));
+    CHECK(strstr(got.out, "BF.RESERVE users 0.38 2000000000 NONSCALING\n"));
+    check_screen(got.out);
+}
+
+TEST(parts_share_the_memory) {
+    struct outcome got =
+        program_run("plan", "1M", "--memory", "2MiB", "--parts", "128", "--json");
+    long long bytes = json_int(json_need(json_read(got.out), "parts"), "bytes");
+    CHECK(bytes <= 2 << 20);
+    CHECK(bytes > (2 << 20) * .97); /* each part has whole lines */
 }

@@ -37,6 +37,36 @@ TEST(a_count_is_what_was_meant_or_refused) {
     }
 }
 
+TEST(a_size_is_what_was_meant_or_refused) {
+    static const struct {
+        const char *text;
+        uint64_t bytes; /* 0: refused */
+    } cases[] = {{"64", 64},
+                 {"500M", 500000000},
+                 {"500MiB", 524288000},
+                 {"1.5KiB", 1536},
+                 {"4GiB", UINT64_C(1) << 32},
+                 {"2TiB", UINT64_C(1) << 41},
+                 {"1000000TiB", 0},
+                 {"1000000000000000000", 0},
+                 {"0", 0},
+                 {"0MiB", 0},
+                 {"", 0},
+                 {"1.5", 0},
+                 {"MiB", 0},
+                 {"500MB", 0},
+                 {"500mib", 0},
+                 {"-1MiB", 0},
+                 {"5 MiB", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = 0;
+        test_case("%s", cases[i].text);
+        bool good = numbers_bytes(cases[i].text, &bytes);
+        CHECK(good == (cases[i].bytes != 0));
+        CHECK(!good || bytes == cases[i].bytes);
+    }
+}
+
 TEST(a_rate_lies_between_0_and_1) {
     static const char *const bad[] = {"0", "1", "-0.1", "nan", "inf", "", "0.1x", "1e-999"};
     double rate;
