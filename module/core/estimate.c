@@ -100,11 +100,17 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
                                uint64_t most) {
     struct estimate e = by_bits(kind, layer, most);
     if (!kind->of_32_bits) return e;
-    double items = (double)items_of(kind, layer, e.fill, e.bits);
-    double alike = items / (double)(UINT64_C(1) << 32), asked = by_asking(kind, layer);
-    e.error += alike < 1 ? alike * (1 - e.error) : 1 - e.error;
+    double asked = by_asking(kind, layer);
+    e.error +=
+        estimate_twins(kind, items_of(kind, layer, e.fill, e.bits)) * (1 - e.error);
     if (e.error < asked) e.error = asked;
     return e;
+}
+
+double estimate_twins(const struct kind *kind, uint64_t items) {
+    double share = (double)items / (double)(UINT64_C(1) << 32);
+    if (!kind->of_32_bits) return 0;
+    return share < 1 ? share : 1;
 }
 
 uint64_t estimate_items(const struct kind *kind, const struct layer *layer) {

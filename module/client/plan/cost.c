@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/estimate.h"
+
 /* Nobody looks at the bits of these chains. */
 static unsigned char *no_bits(uint64_t bytes) {
     static unsigned char place;
@@ -54,8 +56,7 @@ static double layer_error(const struct kind *kind, const struct layer *layer,
         return sizing_error(&g, items);
     }
     double error = sizing_flat_error(layer_bits(kind, layer), layer->probes, items);
-    double confused = kind->confuses ? kind->confuses(layer, items) : 0;
-    return error + confused * (1 - error);
+    return error + estimate_twins(kind, items) * (1 - error);
 }
 
 /* All layers but the last are full. */
