@@ -101,8 +101,7 @@ struct estimate estimate_layer(const struct kind *kind, const struct layer *laye
     struct estimate e = by_bits(kind, layer, most);
     if (!kind->of_32_bits) return e;
     double asked = by_asking(kind, layer);
-    e.error +=
-        estimate_twins(kind, items_of(kind, layer, e.fill, e.bits)) * (1 - e.error);
+    e.error += estimate_twins(kind, items_of(kind, layer, e.fill, e.bits)) * (1 - e.error);
     if (e.error < asked) e.error = asked;
     return e;
 }

@@ -74,8 +74,8 @@ struct estimate estimate_chain(const struct chain *c);
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,
                                uint64_t most);
 
-/* The chance that a stranger has the hash of one of so many items, if that has 32 bits. With
- * 64 it is 0: too small to matter. */
+/* The chance that a stranger has the hash of one of so many items, if that has 32 bits.
+ * With 64 it is 0: too small to matter. */
 double estimate_twins(const struct kind *kind, uint64_t items);
 
 /* How many items the bits of a layer tell of; all of it is read. If every place is taken,

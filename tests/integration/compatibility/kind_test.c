@@ -22,9 +22,13 @@ TRANSCRIPT(a_kind_is_asked_for_by_name) {
 }
 
 TRANSCRIPT(a_kind_that_is_none_is_refused) {
-    expect_refusal(c, "(error) ERR unknown kind 'cuckoo': lines, redisbloom, valkeybloom",
+    expect_refusal(c,
+                   "(error) ERR unknown kind 'cuckoo': lines, redisbloom, valkeybloom, "
+                   "leveldb, clickhouse, guava, crc32",
                    "BF.RESERVE", "k", "0.01", "100", "KIND", "cuckoo");
-    expect_refusal(c, "(error) ERR unknown kind '': lines, redisbloom, valkeybloom",
+    expect_refusal(c,
+                   "(error) ERR unknown kind '': lines, redisbloom, valkeybloom, "
+                   "leveldb, clickhouse, guava, crc32",
                    "BF.RESERVE", "k", "0.01", "100", "KIND", "");
     expect_refusal(c, "(error) ERR option 'KIND' needs a value", "BF.RESERVE", "k", "0.01",
                    "100", "KIND");
