@@ -12,20 +12,13 @@ static struct item item_of(RedisModuleString *string) {
     return item;
 }
 
-static bool fits(enum encoding e, RedisModuleString *string) {
+bool items_can_encode(enum encoding e, RedisModuleString *string) {
     struct items block;
-    uint8_t unfit = 0;
-    if (e == ENCODING_RAW) return true;
+    uint8_t unfit;
     block.many = NULL;
     items_encode(e, &string, 1, &block, &unfit);
     items_done(&block);
     return !unfit;
-}
-
-bool items_fit(const struct chain *live, const struct chain *next,
-               RedisModuleString *string) {
-    return (!live || fits(live->encoding, string)) &&
-           (!next || fits(next->encoding, string));
 }
 
 static size_t room_for(enum encoding e, RedisModuleString **strings, size_t n) {

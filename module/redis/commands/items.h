@@ -34,9 +34,16 @@ static inline size_t items_block(size_t left) {
     return left < ITEMS_BLOCK ? left : ITEMS_BLOCK;
 }
 
+bool items_can_encode(enum encoding e, RedisModuleString *string);
+
 /* Whether both generations' encodings can take the item; a chain may be NULL. */
-bool items_fit(const struct chain *live, const struct chain *next,
-               RedisModuleString *string);
+static inline bool items_fit(const struct chain *live, const struct chain *next,
+                             RedisModuleString *string) {
+    return (!live || live->encoding == ENCODING_RAW ||
+            items_can_encode(live->encoding, string)) &&
+           (!next || next->encoding == ENCODING_RAW ||
+            items_can_encode(next->encoding, string));
+}
 
 /* Reads a block. unfit[i] = 1 if item i can't be encoded, and is empty instead; it may be
  * NULL if all of them can. The result lies in the strings or in the block: items_done()

@@ -157,7 +157,8 @@ TRANSCRIPT(rebuild_wants_its_arguments) {
     }
     expect(c, "(error) ERR wrong number of arguments: BF.REBUILD key ABORT [token]",
            "bf.rebuild", "k", "ABORT", token, "x");
-    expect(c, "(error) ERR unknown step 'STOP': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
+    expect(c,
+           "(error) ERR unknown step 'STOP': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
            "BF.REBUILD", "k", "STOP");
     expect(c, "(error) ERR unknown step '': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
            "BF.REBUILD", "k", "");
@@ -165,7 +166,8 @@ TRANSCRIPT(rebuild_wants_its_arguments) {
 
 TRANSCRIPT(a_zero_byte_ends_no_step) {
     make_ready(c, "k");
-    expectf(c, "(error) ERR unknown step 'START': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
+    expectf(c,
+            "(error) ERR unknown step 'START': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
             "BF.REBUILD k %b", "START\0junk", (size_t)10);
     expectf(c, "(error) ERR unknown option 'ERROR'", "BF.REBUILD k START %b 0.1",
             "ERROR\0x", (size_t)7);
