@@ -18,6 +18,8 @@
 #   deps/get.sh debootstrap   build/deps/debootstrap/debootstrap
 #   deps/get.sh nspawn        build/deps/nspawn/systemd-nspawn: starts a root below
 #   deps/get.sh root SUITE    build/deps/root-SUITE: a minimal Debian, by debootstrap (root only)
+#   deps/get.sh guava         build/deps/guava/{java,guava.jar}: java runs a source file, too
+#   deps/get.sh leveldb       build/deps/leveldb/{include/leveldb,lib/libleveldb.*}
 #   deps/get.sh redis-py      build/deps/redis-py/python3: Python with redis-py
 #   deps/get.sh redis-py-6.1 | redis-py-6.4 | valkey-py-6.1
 #                             build/deps/NAME/{redis,valkey}: packages, for that Python
@@ -35,7 +37,8 @@
 #
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
-# node-redis, ioredis: no node or npm here; for libpq: no apt here.
+# node-redis, ioredis: no node or npm here; for leveldb: no C++ compiler here; for libpq: no
+# apt here.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -547,6 +550,72 @@ get_root() {
     get "$deps/root-$1" make_root "$1"
 }
 
+# Java from 11 on runs a source file if it has the compiler in it.
+can_use_guava() { # java jar
+    cat >"$tmp/Probe.java" <<-END
+	class Probe {
+	    public static void main(String[] args) {
+	        com.google.common.hash.BloomFilter.create(com.google.common.hash.Funnels.longFunnel(), 1, .5);
+	    }
+	}
+	END
+    "$1" -cp "$2" "$tmp/Probe.java" >"$log" 2>&1
+}
+
+system_guava() {
+    program=$(command -v java) && jar=$(readlink -f /usr/share/java/guava.jar) &&
+        can_use_guava "$program" "$jar" || return
+    ln -s "$program" "$new/java"
+    ln -s "$jar" "$new/guava.jar"
+    said="guava: the machine's own, $jar"
+}
+
+# Debian's headless runtime has the compiler, too. Its links to /etc stay within the folder.
+unpack_guava() {
+    rm -f "${new:?}"/*
+    unpack_tools 'openjdk|libguava-java|zlib|libstdc|libgcc' 'openjdk-17-jre-headless libguava-java'
+    find "$new/root/usr/lib/jvm" -type l -lname '/*' | while read -r link; do
+        ln -sf "$root$(readlink "$link")" "$link"
+    done
+    script "$new/java" <<-END
+	$settings
+	exec $root/usr/lib/jvm/java-17-*/bin/java "\$@"
+	END
+    ln -s root/usr/share/java/guava.jar "$new/guava.jar"
+    said="guava: libguava-java and openjdk-17 of bookworm"
+}
+
+make_guava() {
+    system_guava || unpack_guava
+}
+
+system_leveldb() {
+    cat >"$tmp/probe.cc" <<-END
+	#include <leveldb/filter_policy.h>
+	int main() { delete leveldb::NewBloomFilterPolicy(10); }
+	END
+    c++ "$tmp/probe.cc" -lleveldb -o "$tmp/probe" 2>/dev/null || return
+    headers=$(c++ -E "$tmp/probe.cc" | sed -n 's,^# 1 "\(/.*/leveldb\)/filter_policy.h".*,\1,p;T;q')
+    [ "$headers" ] || return
+    ln -s "$headers" "$new/include/leveldb"
+    ln -s "$(c++ -print-file-name=libleveldb.so)" "$new/lib/libleveldb.so"
+    said="leveldb: the machine's own, $headers"
+}
+
+unpack_leveldb() {
+    look_up deb bookworm
+    unpack bookworm libleveldb-dev "$tmp/root"
+    mv "$tmp/root/usr/include/leveldb" "$new/include/"
+    mv "$tmp"/root/usr/lib/*-linux-*/libleveldb.a "$new/lib/"
+    said="leveldb: libleveldb-dev of bookworm"
+}
+
+make_leveldb() {
+    command -v c++ >/dev/null || die 3 "no C++ compiler here"
+    mkdir "$new/include" "$new/lib"
+    system_leveldb || unpack_leveldb
+}
+
 # The machine's Python if it can use the package, else Debian's.
 make_redis_py() {
     program=$(command -v python3 || :)
@@ -725,6 +794,8 @@ case $#:${1-} in
 1:nspawn) get "$deps/$1" make_nspawn ;;
 1:debootstrap) get "$deps/debootstrap" make_debootstrap ;;
 2:root) get_root "$2" ;;
+1:guava) get "$deps/guava" make_guava ;;
+1:leveldb) get "$deps/leveldb" make_leveldb ;;
 1:redis-py) get "$deps/redis-py" make_redis_py ;;
 1:redis-py-6.1) get "$deps/$1" make_python_package trixie python3-redis 6.1 ;;
 1:redis-py-6.4) get "$deps/$1" make_python_package sid python3-redis 6.4 ;;

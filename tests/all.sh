@@ -25,7 +25,7 @@ stages() { # announce | run
     $1 190 'integration' integration SERVER="$server"
     $1 190 'integration, sanitized module' integration SAN=$san BRIEF=1
     $1 10 'threads, under ThreadSanitizer' threads
-    $1 50 'examples' examples SERVER="$server"
+    $1 60 'examples' examples SERVER="$server"
     $1 15 'unit tests, on emulated arm64' arm64
     $1 30 'unit tests, on emulated s390x, big-endian' s390x
 }
@@ -64,7 +64,7 @@ build() {
 # What is not to be had is skipped by the stage that wants it.
 fetch() {
     for what in 'server redis-7.0' clang promtool postgres postgres-17 openssl-tool redis-py redis-py-6.1 redis-py-6.4 \
-        valkey-py-6.1 node-redis ioredis arm64 s390x; do
+        valkey-py-6.1 node-redis ioredis guava leveldb arm64 s390x; do
         # shellcheck disable=SC2086
         deps/get.sh $what
     done >"$logs/fetch.log" 2>&1
