@@ -9,7 +9,7 @@
 # make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
 # make matrix       the integration tests on all supported servers
 # make servers      unpacks those servers under build/, with no change to the system
-# make examples     the manual's code in C, Python and Node, against a real server
+# make examples     the manual's code in C, Python, Node, Java and C++, against a real server
 # make replay       the fuzzers' corpora, once
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
 # make memory       the unit tests under MemorySanitizer: nothing reads what was never written

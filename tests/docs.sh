@@ -54,7 +54,7 @@ blocks_not_run() {
     for page in $(user_pages); do
         awk -v page="$page" '
             /^ *```/ { code = !code
-                if (code && !/```(redis|sh|text)$/ && !(/```(c|python|js)$/ && last ~ /^<!-- tests\/examples\/[^ ]* [a-z]* -->$/))
+                if (code && !/```(redis|sh|text)$/ && !(/```(c|cpp|java|python|js)$/ && last ~ /^<!-- tests\/examples\/[^ ]* [a-z]* -->$/))
                     print page ":" NR ": a block that nothing runs" }
             { last = $0 }' "$page"
         sed -n 's,^<!-- \(tests/examples/[^ ]*\) \([a-z]*\) -->$,\1 \2,p' "$page" |

@@ -6,7 +6,7 @@
 #     MODULE=/path/bulwark.so PROGRAM=/path/bulwark SERVER=/path/redis-server \
 #         tests/examples/run.sh /path/guard
 #
-# The argument is guard.c, compiled. A client that can't be fetched is skipped by name.
+# The argument is guard.c, compiled. What can't be fetched is skipped by name.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 guard=$1
@@ -89,9 +89,10 @@ python_client() { # name module [folder]
     fi
 }
 
-# needs NAME EXAMPLES: fetches a client, or skips its examples.
+# needs NAME EXAMPLES: fetches what examples need, or skips them.
 needs() {
-    deps/get.sh "$1" && return 0
+    # shellcheck disable=SC2086
+    deps/get.sh $1 && return 0
     [ $? -eq 3 ] || { failed=$((failed + $2)); return 1; }
     for _ in $(seq "$2"); do echo "skip example: no $1 to be had"; done
     skipped=$((skipped + $2))
@@ -107,6 +108,10 @@ fi
 if needs node-redis 2; then
     example 'Node, the helper with node-redis' node tests/examples/shield.mjs
     example 'Node, node-redis: drop-in' node tests/examples/drop_in.mjs
+fi
+if needs 'server redis-7.0' 2; then # for its redis-cli
+    if needs guava 1; then example 'Java, Guava' sh tests/examples/guava.sh; fi
+    if needs leveldb 1; then example 'C++, LevelDB' sh tests/examples/leveldb.sh; fi
 fi
 if needs redis-py 4; then
     python_client redis-py redis
