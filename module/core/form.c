@@ -2,8 +2,8 @@
 #include "form.h"
 
 #include <float.h>
-#include <string.h>
 
+#include "bytes.h"
 #include "chain.h"
 #include "real.h"
 
@@ -59,15 +59,25 @@ const char *form_misfit(const struct chain *c, const struct form *in) {
     return NULL;
 }
 
+/* The arrays of kinds that swap are whole words. */
+static uint64_t turned(const struct kind_form *form, uint64_t word) {
+    return form->swaps ? __builtin_bswap64(word) : word;
+}
+
 bool form_pour(struct chain *c, const struct form *in) {
+    const struct kind_form *form = c->kind->form;
     const struct layer *layer = &c->layers[0];
-    const unsigned char *from = in->bytes + c->kind->form->head;
-    unsigned char *to = layer->bits, fresh = 0;
-    uint64_t flip = c->kind->form->flip;
-    for (uint64_t i = 0; i < layer->bytes; i++) {
-        unsigned char *at = &to[i ^ flip];
-        fresh |= from[i] & (unsigned char)~*at;
-        *at |= from[i];
+    const unsigned char *from = in->bytes + form->head;
+    unsigned char *to = layer->bits;
+    uint64_t fresh = 0, at = 0;
+    for (; at + 8 <= layer->bytes; at += 8) {
+        uint64_t now = load_u64(to + at), more = turned(form, load_u64(from + at));
+        fresh |= more & ~now;
+        store_u64(to + at, now | more);
+    }
+    for (; at < layer->bytes; at++) {
+        fresh |= from[at] & ~(unsigned)to[at];
+        to[at] |= from[at];
     }
     return fresh != 0;
 }
@@ -82,10 +92,9 @@ void form_write(const struct chain *c, unsigned char *out) {
     const struct layer *layer = &c->layers[0];
     unsigned char *to = out + form->head;
     if (form->write_ends) form->write_ends(c, out, to + layer->bytes);
-    if (form->flip == 0) {
-        memcpy(to, layer->bits, layer->bytes);
-        return;
-    }
-    for (uint64_t i = 0; i < layer->bytes; i++)
-        to[i] = layer->bits[i ^ form->flip];
+    uint64_t at = 0;
+    for (; at + 8 <= layer->bytes; at += 8)
+        store_u64(to + at, turned(form, load_u64(layer->bits + at)));
+    for (; at < layer->bytes; at++)
+        to[at] = layer->bits[at];
 }

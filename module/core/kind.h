@@ -88,7 +88,7 @@ struct kind_form {
     const char *(*read)(const struct form *in, struct chain_spec *spec, struct layer *plan);
 
     size_t head, tail; /* bytes around the array */
-    uint64_t flip;     /* byte i of the array is byte i ^ flip of ours */
+    bool swaps;        /* its words of 8 bytes have the highest first; ours the lowest */
     void (*write_ends)(const struct chain *c, unsigned char *head, unsigned char *tail);
 };
 

@@ -146,7 +146,7 @@ static const struct kind_form form = {
     .variants = variants,
     .read = read_form,
     .head = HEAD,
-    .flip = 7,
+    .swaps = true,
     .write_ends = write_ends,
 };
 
