@@ -113,8 +113,8 @@ static const char triggers[] =
 /* ---- an item ---- */
 
 /* pgoutput speaks UTF-8 with the feed, whatever the database does. */
-static void write_items(const struct form *form, const char *rows, FILE *out) {
-    char *item = sql_item(form, "r."), *has_item = sql_has_item(form, "r.");
+static void write_items(const struct recipe *recipe, const char *rows, FILE *out) {
+    char *item = sql_item(recipe, "r."), *has_item = sql_has_item(recipe, "r.");
     fprintf(out,
             "SELECT convert_to(%s, 'UTF8') AS i\n"
             "                FROM %s AS r WHERE %s",
@@ -123,15 +123,15 @@ static void write_items(const struct form *form, const char *rows, FILE *out) {
     free(has_item);
 }
 
-static void write_cursor(const struct form *form, bool update, FILE *out) {
+static void write_cursor(const struct recipe *recipe, bool update, FILE *out) {
     fputs("        OPEN items NO SCROLL FOR\n"
           "            SELECT (octet_length(i) || ':')::bytea || i || ','::bytea FROM (\n"
           "                ",
           out);
-    write_items(form, "new_rows", out);
+    write_items(recipe, "new_rows", out);
     if (update) {
         fputs("\n                EXCEPT\n                ", out);
-        write_items(form, "old_rows", out);
+        write_items(recipe, "old_rows", out);
     }
     fprintf(out, "%s) AS made;\n", update ? "" : " OFFSET 0");
 }

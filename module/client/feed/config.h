@@ -15,7 +15,7 @@
 #define FEED_CONFIG_H
 
 #include "base/fail.h"
-#include "form.h"
+#include "recipe.h"
 #include "options/settings.h"
 #include "state.h"
 
@@ -29,7 +29,7 @@ struct feed_config {
     const char *table;             /* as it was written */
     const char *schema, *relation; /* the same, as PostgreSQL has them */
     const char *template;          /* of the item, as it was written */
-    struct form item;
+    struct recipe item;
     uint64_t
         of; /* a number for table and item, as they were written: others have another */
     char slot[STATE_NAME_MAX], publication[STATE_NAME_MAX];

@@ -91,7 +91,7 @@ uint64_t config_mix(uint64_t hash, const char *text) {
 
 static bool read_item(struct feed_config *c, struct failure *f) {
     c->of = config_mix(config_mix(UINT64_C(0xcbf29ce484222325), c->table), c->template);
-    return form_read(c->template, &c->item, f) || fail_about(f, "item");
+    return recipe_read(c->template, &c->item, f) || fail_about(f, "item");
 }
 
 /* What a slot may not be called is made to _; true if there was any. */

@@ -3,7 +3,7 @@
  *
  *     actions.h      sql, check, run, refill, status, verify, drop: a file each
  *     status_show    what status prints
- *     config*, form  the configuration, and what an item is made of
+ *     config*, recipe       the configuration, and what an item is made of
  *     sql*, acl      what a DBA runs, on both sides; announce_sql: the triggers
  *     check/         what check looks at
  *     refill/        filling the filter: when, the loader, how far it came

@@ -35,18 +35,18 @@ static bool is_our_table(const struct follow *w, const struct pgoutput *change) 
 
 static bool take_relation(struct follow *w, const struct pgoutput *change,
                           struct failure *f) {
-    const struct form *form = &w->config->item;
+    const struct recipe *recipe = &w->config->item;
     if (!is_our_table(w, change)) return true;
-    for (size_t i = 0; i < form->n; i++) {
+    for (size_t i = 0; i < recipe->n; i++) {
         size_t column = 0;
         while (column < change->ncolumns &&
-               strcmp(change->columns[column], form->column[i]) != 0)
+               strcmp(change->columns[column], recipe->column[i]) != 0)
             column++;
         if (column == change->ncolumns)
             return fail(f, EXIT_SOURCE,
                         "the table %s has no column %s any more, or the publication leaves "
                         "it out",
-                        w->config->table, form->column[i]);
+                        w->config->table, recipe->column[i]);
         w->column[i] = column;
     }
     w->relation = change->relation;
@@ -77,28 +77,28 @@ static void note_unchanged(struct follow *w, const struct pgoutput *change) {
 
 /* A row with a NULL in its item has none. */
 static bool take_row(struct follow *w, const struct pgoutput *change, struct failure *f) {
-    struct form_value values[FORM_COLUMNS_MAX];
-    const struct form *form = &w->config->item;
+    struct recipe_value values[RECIPE_COLUMNS_MAX];
+    const struct recipe *recipe = &w->config->item;
     bool unchanged = false;
     if (change->relation != w->relation) return true;
-    for (size_t i = 0; i < form->n; i++) {
+    for (size_t i = 0; i < recipe->n; i++) {
         if (w->column[i] >= change->ncolumns)
             return fail(f, EXIT_SOURCE, "a row of %s has fewer columns than the table",
                         w->config->table);
         const struct pgoutput_value v = value_at(change, w->column[i]);
         if (v.kind == PGOUTPUT_NULL) return true;
         unchanged = unchanged || v.kind == PGOUTPUT_UNCHANGED;
-        values[i] = (struct form_value){v.text, v.length};
+        values[i] = (struct recipe_value){v.text, v.length};
     }
     if (unchanged) {
         note_unchanged(w, change);
         return true;
     }
-    size_t length = form_make(form, values, w->item, w->room);
+    size_t length = recipe_make(recipe, values, w->item, w->room);
     if (length > w->room) {
         w->room = 2 * length;
         w->item = fail_grow(w->item, w->room);
-        form_make(form, values, w->item, w->room);
+        recipe_make(recipe, values, w->item, w->room);
     }
     sink_add(w->sink, w->item, length);
     return true;

@@ -15,13 +15,13 @@ struct follow {
     const struct feed_config *config;
     struct sink *sink;
     struct heart *heart;
-    uint32_t relation;               /* the table's number; 0: it hasn't come yet */
-    size_t column[FORM_COLUMNS_MAX]; /* where the item's columns are in a row */
-    uint64_t refill_at;              /* WAL: the last FOLLOW_REFILL; 0: none came */
-    uint64_t deleted;                /* rows, in the transaction that is coming */
-    bool truncated;                  /* the table, in it */
-    const char *rest, *rest_end;     /* of an announcement; NULL: none is left */
-    uint64_t rest_at;                /* it stands there; 0: in a transaction */
+    uint32_t relation;                 /* the table's number; 0: it hasn't come yet */
+    size_t column[RECIPE_COLUMNS_MAX]; /* where the item's columns are in a row */
+    uint64_t refill_at;                /* WAL: the last FOLLOW_REFILL; 0: none came */
+    uint64_t deleted;                  /* rows, in the transaction that is coming */
+    bool truncated;                    /* the table, in it */
+    const char *rest, *rest_end;       /* of an announcement; NULL: none is left */
+    uint64_t rest_at;                  /* it stands there; 0: in a transaction */
     char *item;
     size_t room;
 };

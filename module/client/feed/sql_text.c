@@ -49,30 +49,30 @@ char *sql_columns(const struct feed_config *c) {
 
 /* For format(). What has a backslash is written so that it is read alike under any
  * standard_conforming_strings: the writer's session of announce decides. */
-static void write_format(const struct form *form, FILE *out) {
+static void write_format(const struct recipe *recipe, FILE *out) {
     bool escaped = false;
-    for (size_t i = 0; i <= form->n; i++)
-        escaped = escaped || strchr(form->text[i], '\\');
+    for (size_t i = 0; i <= recipe->n; i++)
+        escaped = escaped || strchr(recipe->text[i], '\\');
     fputs(escaped ? "E'" : "'", out);
-    for (size_t i = 0; i <= form->n; i++) {
-        for (const char *c = form->text[i]; *c; c++) {
+    for (size_t i = 0; i <= recipe->n; i++) {
+        for (const char *c = recipe->text[i]; *c; c++) {
             if (strchr("'%\\", *c)) putc(*c, out);
             putc(*c, out);
         }
-        if (i < form->n) fputs("%s", out);
+        if (i < recipe->n) fputs("%s", out);
     }
     putc('\'', out);
 }
 
 /* format() writes values by their types' own functions, as pgoutput does: || would not. */
-char *sql_item(const struct form *form, const char *row) {
+char *sql_item(const struct recipe *recipe, const char *row) {
     char *sql = NULL;
     size_t length;
     FILE *out = open_memstream(&sql, &length);
     fputs("pg_catalog.format(", out);
-    write_format(form, out);
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
+    write_format(recipe, out);
+    for (size_t i = 0; i < recipe->n; i++) {
+        char *name = sql_name(recipe->column[i]);
         fprintf(out, ", %s%s", row, name);
         free(name);
     }
@@ -81,12 +81,12 @@ char *sql_item(const struct form *form, const char *row) {
     return sql;
 }
 
-char *sql_has_item(const struct form *form, const char *row) {
+char *sql_has_item(const struct recipe *recipe, const char *row) {
     char *sql = NULL;
     size_t length;
     FILE *out = open_memstream(&sql, &length);
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
+    for (size_t i = 0; i < recipe->n; i++) {
+        char *name = sql_name(recipe->column[i]);
         fprintf(out, "%s%s%s IS NOT NULL", i ? " AND " : "", row, name);
         free(name);
     }

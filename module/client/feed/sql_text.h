@@ -14,8 +14,8 @@ char *sql_table(const struct feed_config *c);
 
 /* A row's item, and whether the row has one. What stands before the columns' names: "", or
  * an alias and a dot. */
-char *sql_item(const struct form *form, const char *row);
-char *sql_has_item(const struct form *form, const char *row);
+char *sql_item(const struct recipe *recipe, const char *row);
+char *sql_has_item(const struct recipe *recipe, const char *row);
 
 /* An array of the item's columns, as its text: {"id","sku"} */
 char *sql_columns(const struct feed_config *c);

@@ -50,9 +50,9 @@ struct verify {
 
 /* ---- the sample ---- */
 
-static void write_columns(const struct form *form, FILE *out) {
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]);
+static void write_columns(const struct recipe *recipe, FILE *out) {
+    for (size_t i = 0; i < recipe->n; i++) {
+        char *name = sql_name(recipe->column[i]);
         fprintf(out, ", %s", name);
         free(name);
     }
@@ -148,9 +148,9 @@ static bool ask_all(struct verify *v, bool again, size_t *denied, struct failure
 
 /* By columns, which an index may have. */
 static void write_row(const struct verify *v, int row, FILE *out) {
-    const struct form *form = &v->config->item;
-    for (size_t i = 0; i < form->n; i++) {
-        char *name = sql_name(form->column[i]),
+    const struct recipe *recipe = &v->config->item;
+    for (size_t i = 0; i < recipe->n; i++) {
+        char *name = sql_name(recipe->column[i]),
              *value = sql_literal(PQgetvalue(v->rows, row, (int)i + 1));
         fprintf(out, "%s = %s AND ", name, value);
         free(name);

@@ -28,14 +28,14 @@ static char *question(const struct feed_config *c) {
 }
 
 static void show_item(const struct feed_config *c, const PGresult *r, int row) {
-    struct form_value values[FORM_COLUMNS_MAX];
+    struct recipe_value values[RECIPE_COLUMNS_MAX];
     char item[1024];
     for (size_t i = 0; i < c->item.n; i++) {
         if (PQgetisnull(r, row, (int)i)) return;
-        values[i] = (struct form_value){PQgetvalue(r, row, (int)i),
-                                        (size_t)PQgetlength(r, row, (int)i)};
+        values[i] = (struct recipe_value){PQgetvalue(r, row, (int)i),
+                                          (size_t)PQgetlength(r, row, (int)i)};
     }
-    size_t length = form_make(&c->item, values, item, sizeof(item));
+    size_t length = recipe_make(&c->item, values, item, sizeof(item));
     if (length > sizeof(item)) return;
     fputs("           ", stdout);
     text_show(stdout, item, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* form.c - see form.h. */
-#include "form.h"
+/* recipe.c - see recipe.h. */
+#include "recipe.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *take_text(const char **at) {
     return out;
 }
 
-bool form_read(const char *text, struct form *out, struct failure *f) {
+bool recipe_read(const char *text, struct recipe *out, struct failure *f) {
     const char *at = text;
     for (out->n = 0;; out->n++) {
         if (!(out->text[out->n] = take_text(&at)))
@@ -33,8 +33,8 @@ bool form_read(const char *text, struct form *out, struct failure *f) {
             return fail(f, EXIT_USAGE,
                         "a { with no column: it is like user:{id}; {{ stands "
                         "for a brace");
-        if (out->n == FORM_COLUMNS_MAX)
-            return fail(f, EXIT_USAGE, "at most %d columns", FORM_COLUMNS_MAX);
+        if (out->n == RECIPE_COLUMNS_MAX)
+            return fail(f, EXIT_USAGE, "at most %d columns", RECIPE_COLUMNS_MAX);
         out->column[out->n] = fail_strndup(at + 1, (size_t)(end - at - 1));
         at = end + 1;
     }
@@ -46,12 +46,12 @@ static size_t put(char *out, size_t room, size_t n, const char *text, size_t len
     return n + length;
 }
 
-size_t form_make(const struct form *form, const struct form_value *values, char *out,
-                 size_t room) {
+size_t recipe_make(const struct recipe *recipe, const struct recipe_value *values,
+                   char *out, size_t room) {
     size_t n = 0;
-    for (size_t i = 0; i < form->n; i++) {
-        n = put(out, room, n, form->text[i], strlen(form->text[i]));
+    for (size_t i = 0; i < recipe->n; i++) {
+        n = put(out, room, n, recipe->text[i], strlen(recipe->text[i]));
         n = put(out, room, n, values[i].text, values[i].length);
     }
-    return put(out, room, n, form->text[form->n], strlen(form->text[form->n]));
+    return put(out, room, n, recipe->text[recipe->n], strlen(recipe->text[recipe->n]));
 }
