@@ -97,6 +97,14 @@ commands_misnamed() {
     done
 }
 
+# Settings and INFO have a word for each kind.
+kinds_misnamed() {
+    grep -o 'row([a-z][a-z0-9]*)' module/core/kind.h | sed 's/row(\(.*\))/\1/' | while read -r kind; do
+        grep -q "^| \`bf-kind\`.*\`$kind\`" module/manual/settings.md || echo "settings.md, bf-kind: no $kind"
+        grep -q "^| \`bf_filters\`.*\`_$kind\`" module/manual/settings.md || echo "settings.md, bf_filters: no $kind"
+    done
+}
+
 # ---- the program ----
 
 # What the tables of the program hold, as its own manual page names it.

@@ -4,12 +4,15 @@
 
 #include <math.h>
 
+#include "kind.h"
+
 #define GAUGE(name, help, field)                                                           \
     { "bulwark_" name, METRIC_GAUGE, help, NULL, NULL, "bf_" field }
 #define COUNTER(name, help, field)                                                         \
     { "bulwark_" name "_total", METRIC_COUNTER, help, NULL, NULL, "bf_" field }
-#define KIND(kind, help)                                                                   \
-    { "bulwark_filters_by_kind", METRIC_GAUGE, help, "kind", kind, "bf_filters_" kind }
+#define KIND(kind)                                                                         \
+    {"bulwark_filters_by_kind", METRIC_GAUGE, "Filters by kind.", "kind", #kind,           \
+     "bf_filters_" #kind},
 #define STATE(state, help)                                                                 \
     { "bulwark_filters_by_state", METRIC_GAUGE, help, "state", state, "bf_filters_" state }
 #define ANSWER(answer, help, field)                                                        \
@@ -21,10 +24,7 @@
 
 const struct metric metrics_of_nodes[] = {
     GAUGE("filters", "Filters on this server.", "filters"),
-    KIND("lines", "Filters by kind."),
-    KIND("redisbloom", NULL),
-    KIND("valkeybloom", NULL),
-    STATE("plain", "Filters by state, as it is stored."),
+    KIND_ROWS(KIND) STATE("plain", "Filters by state, as it is stored."),
     STATE("loading", NULL),
     STATE("ready", NULL),
     STATE("later_version", NULL),

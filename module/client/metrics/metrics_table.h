@@ -9,7 +9,7 @@
 struct metric {
     const char *name;
     enum metric_type { METRIC_GAUGE, METRIC_COUNTER } type;
-    const char *help;          /* NULL: as the line before, which has the same name */
+    const char *help;          /* of the first line of a name; of the others NULL will do */
     const char *label, *value; /* a label of its own; NULL: none */
     const char *field;         /* of INFO bf */
 };

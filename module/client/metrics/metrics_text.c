@@ -91,7 +91,8 @@ static void write_about(const struct survey *v, FILE *out) {
 }
 
 static void write_metric(const struct survey *v, const struct metric *m, FILE *out) {
-    if (m->help) metrics_head(out, m->name, m->type, m->help);
+    bool first = m == metrics_of_nodes || strcmp(m->name, m[-1].name) != 0;
+    if (first) metrics_head(out, m->name, m->type, m->help);
     for (size_t i = 0; i < v->nnodes; i++) {
         uint64_t n;
         if (!survey_number(&v->node[i], m->field, &n)) continue;

@@ -66,7 +66,7 @@ struct survey_keys {
 /* SCAN, a type after the other. It may take several looks. */
 struct survey_walk {
     bool under_way;
-    size_t kind;      /* the type whose turn it is */
+    size_t type;      /* whose turn it is */
     char cursor[24];  /* of SCAN; "": this type has not begun */
     size_t steps;     /* so far */
     size_t bytes;     /* of the keys so far */

@@ -2,7 +2,7 @@
 /* survey_keys.c - which keys are filters: SCAN by type, never KEYS, and seldom.
  *
  * A SCAN walks through all keys of a server, and a cache has many. So what it found is kept
- * until the number of filters has changed or one of them has gone; a kind of which there is
+ * until the number of filters has changed or one of them has gone; a type of which there is
  * no filter is not looked for, and when all have been found the walk ends. INFO bf tells
  * these numbers; without them, or with a pattern, a walk comes again after a while. A walk
  * may be spread over several looks: until it has ended, what was known before and what it
@@ -27,13 +27,15 @@
 #define FILTERS_MAX (1 << 20)
 #define BYTES_MAX   (256u << 20) /* of their names */
 
+/* Types that only one kind has, and how many filters there are of it. The last type is
+ * ours: it has all that the others haven't, of whatever kind. */
 static const struct {
     const char *type, *count;
-} kinds[] = {{"bulwarkBF", "bf_filters_lines"},
-             {"MBbloom--", "bf_filters_redisbloom"},
-             {"bloomfltr", "bf_filters_valkeybloom"}};
+} types[] = {{"MBbloom--", "bf_filters_redisbloom"},
+             {"bloomfltr", "bf_filters_valkeybloom"},
+             {"bulwarkBF", "bf_filters"}};
 
-#define KINDS (sizeof(kinds) / sizeof(*kinds))
+#define TYPES (sizeof(types) / sizeof(*types))
 
 /* ---- keys ---- */
 
@@ -108,7 +110,7 @@ static bool step(struct survey *v, struct survey_node *n) {
     struct survey_walk *w = &n->walk;
     const char *pattern = v->settings->match;
     const char *words[] = {"SCAN",  *w->cursor ? w->cursor : "0",
-                           "TYPE",  kinds[w->kind].type,
+                           "TYPE",  types[w->type].type,
                            "COUNT", KEYS_IN_A_STEP,
                            "MATCH", pattern};
     redisAppendCommandArgv(n->node->c, pattern ? 8 : 6, words, NULL);
@@ -119,13 +121,14 @@ static bool step(struct survey *v, struct survey_node *n) {
     return good;
 }
 
-/* All filters of the type that there are. */
+/* All filters of the type that there are; with the last type, all filters. */
 static bool has_all(struct survey_node *n) {
     struct survey_walk *w = &n->walk;
     uint64_t wanted = UINT64_MAX;
-    survey_number(n, kinds[w->kind].count, &wanted);
+    size_t first = w->type == TYPES - 1 ? 0 : w->first;
+    survey_number(n, types[w->type].count, &wanted);
     if (strcmp(w->cursor, "0") == 0 || wanted == 0) return true;
-    return w->found.n - w->first >= wanted && keep_each_once(&w->found, w->first) >= wanted;
+    return w->found.n - first >= wanted && keep_each_once(&w->found, first) >= wanted;
 }
 
 static void begin_walk(struct survey_node *n) {
@@ -144,9 +147,9 @@ static void note_walk(struct survey_node *n, uint64_t filters) {
 static bool walk(struct survey *v, struct survey_node *n, int64_t until) {
     struct survey_walk *w = &n->walk;
     if (!w->under_way) begin_walk(n);
-    while (w->kind < KINDS) {
+    while (w->type < TYPES) {
         if (has_all(n)) {
-            w->kind++;
+            w->type++;
             w->first = w->found.n;
             w->cursor[0] = '\0';
             continue;

@@ -9,6 +9,8 @@
 #include "looks.h"
 #include "states.h"
 
+#include "kind.h"
+
 #include <signal.h>
 
 static bool warns(const char *lines, const char *pattern) {
@@ -75,6 +77,25 @@ TEST(list_tells_each_state_and_why_nothing_is_absent) {
     CHECK(warns(got.out, "has items, but nobody has vouched for it, so nothing is absent: "
                          "fill it (bulwark fill plain)\""));
     CHECK(warns(got.out, "is partial"));
+}
+
+/* What is of another product's kind but more than its type can hold lives under our type,
+ * as the kinds do that have no type. */
+TEST(list_finds_a_filter_of_every_kind_in_every_state) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    for (size_t i = 0; i < KINDS; i++) {
+        test_case("%s", kinds[i]->name);
+        const char *plain = text_of("%s:plain", kinds[i]->name),
+                   *loading = text_of("%s:loading", kinds[i]->name);
+        expect(c, "OK", "FLUSHALL");
+        expect(c, "OK", "BF.RESERVE", loading, "0.01", "100", "KIND", kinds[i]->name,
+               "LOADING");
+        CHECK_STR(json_text(listed(s, loading), "kind"), kinds[i]->name);
+        expect(c, "OK", "BF.RESERVE", plain, "0.01", "100", "KIND", kinds[i]->name);
+        CHECK_STR(json_text(listed(s, plain), "kind"), kinds[i]->name);
+        CHECK_STR(json_text(listed(s, loading), "kind"), kinds[i]->name);
+    }
 }
 
 TEST(list_tells_of_doubt_after_a_restart) {

@@ -11,6 +11,8 @@
 #include "promtool.h"
 #include "states.h"
 
+#include "kind.h"
+
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -98,7 +100,6 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
     } all[] = {
         {"bulwark_up", "", 1},
         {"bulwark_filters", "", 13},
-        {"bulwark_filters_by_kind", "kind=\"redisbloom\"", 1},
         {"bulwark_answers_total", "answer=\"absent\"", 1},
         {"bulwark_unknown_total", "cause=\"partial\"", 1},
         {"bulwark_rebuilds", "", 1},
@@ -123,6 +124,20 @@ TEST(metrics_are_the_numbers_of_the_server_and_its_filters) {
     CHECK(!strstr(got.out, "e+")); /* Times are whole. */
     double lease = sample(got.out, "bulwark_filter_lease_seconds", "filter=\"leased\"");
     CHECK(lease > 50 && lease <= 100);
+}
+
+TEST(each_kind_has_its_number_of_filters) {
+    struct server *s = server_start();
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t n = 0; n <= i; n++)
+            expect(client(s), "OK", "BF.RESERVE", text_of("%s:%zu", kinds[i]->name, n),
+                   "0.01", "100", "KIND", kinds[i]->name);
+    struct outcome got = once(s);
+    for (size_t i = 0; i < KINDS; i++)
+        CHECK_NEAR(sample(got.out, "bulwark_filters_by_kind",
+                          text_of("kind=\"%s\"", kinds[i]->name)),
+                   (double)i + 1, 0);
+    CHECK_STR(promtool("check metrics", got.out), "");
 }
 
 TEST(a_named_filter_that_is_missing_is_a_metric) {
