@@ -254,16 +254,16 @@ enum redirection nodes_redirection(const redisReply *error, const struct node *f
     return REDIRECT_NONE;
 }
 
-static redisReply *ask(struct node *node, int64_t until, struct failure *f, size_t n,
-                       const char *const *words, const size_t *lengths) {
-    redisReply *r = reply_ask(node->c, until, n, words, lengths);
+static redisReply *ask(struct node *node, int64_t until, struct failure *f,
+                       const struct question *q) {
+    redisReply *r = reply_ask_up_to(node->c, until, q->n, q->words, q->lengths, q->most);
     if (!r) nodes_lose(node, f);
     return r;
 }
 
 redisReply *nodes_ask_node(struct node *node, int64_t until, struct failure *f, size_t n,
                            const char *const *words) {
-    return ask(node, until, f, n, words, NULL);
+    return ask(node, until, f, &(struct question){.n = n, .words = (const char **)words});
 }
 
 /* One try at one node, which is connected. */
@@ -275,7 +275,7 @@ static redisReply *ask_once(struct node *node, int64_t until, bool asking,
         if (!r || r->type == REDIS_REPLY_ERROR) return r;
         freeReplyObject(r);
     }
-    return ask(node, until, f, q->n, q->words, q->lengths);
+    return ask(node, until, f, q);
 }
 
 static unsigned slot_of(const struct question *q) {

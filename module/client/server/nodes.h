@@ -79,8 +79,9 @@ struct question {
     const size_t *lengths; /* NULL: they end with NUL */
     const char *key;       /* NULL: asks the first node */
     size_t key_length;     /* 0: it ends with NUL */
-    bool once; /* not sent again if the connection broke after it was sent: the failure's
+    bool once;   /* not sent again if the connection broke after it was sent: the failure's
                   code is then EXIT_SERVER, and whether it was carried out isn't known */
+    size_t most; /* bytes of the answer; 0: as many as any has */
 };
 
 /* The reply, an error reply too, but for those that redirect; freeReplyObject() it. NULL:

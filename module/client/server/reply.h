@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reply.h - asks over a connection, and waits for the answer: no longer than until a time,
- * a moment only after a signal, and for no more bytes than any answer has. And what is in
- * one.
+ * or as long once more for each MiB that goes or comes; a moment only after a signal; and
+ * for no more bytes than an answer should have. And what is in one.
  *
  * hiredis' own time-out begins anew with each byte, it doesn't notice Ctrl-C, and it takes
  * whatever comes: a server that sends a byte now and then would be waited for without end,
@@ -32,6 +32,10 @@ redisReply *reply_take(redisContext *c, int64_t until);
 /* All of it, for one question; lengths may be NULL. */
 redisReply *reply_ask(redisContext *c, int64_t until, size_t n, const char *const *words,
                       const size_t *lengths);
+
+/* The same, for an answer of up to so many bytes; 0: as many as any has. */
+redisReply *reply_ask_up_to(redisContext *c, int64_t until, size_t n,
+                            const char *const *words, const size_t *lengths, size_t most);
 
 /* Reads what is there, of a reply of which so many bytes have come before. False: the
  * connection has failed, or it is too long. */
