@@ -14,6 +14,8 @@
  *                      get lost: for fill, and for a feed's loader
  *     feed/            follows a table of PostgreSQL: its map is in feed/feed.c
  *
+ *     exchange/        filters that other libraries made, and unions of filters: import,
+ *                      export, merge, covers
  *     survey/          the numbers of all filters: list and watch
  *     metrics/         the same for Prometheus, served
  *     print/           text, numbers, tables, JSON, progress: what people and programs read

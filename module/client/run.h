@@ -11,6 +11,10 @@
 
 bool run_plan(const struct settings *s, struct failure *f);
 bool run_fill(const struct settings *s, struct failure *f);
+bool run_import(const struct settings *s, struct failure *f);
+bool run_export(const struct settings *s, struct failure *f);
+bool run_merge(const struct settings *s, struct failure *f);
+bool run_covers(const struct settings *s, struct failure *f);
 bool run_feed(const struct settings *s, struct failure *f); /* feed/feed.c */
 bool run_list(const struct settings *s, struct failure *f);
 bool run_watch(const struct settings *s, struct failure *f);

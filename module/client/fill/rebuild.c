@@ -109,7 +109,7 @@ bool rebuild_look(struct nodes *nodes, struct part *p, const struct settings *s,
 /* ---- START ---- */
 
 struct start {
-    const char *words[16];
+    const char *words[24];
     size_t n;
     char capacity[24], replace[24];
 };
@@ -130,9 +130,12 @@ static void write_start(struct start *start, const struct part *p,
              (long long)(replace + 999) / 1000);
     add(start, "BF.REBUILD", p->key);
     add(start, "START", NULL);
-    add(start, "CAPACITY", start->capacity);
+    if (plan->capacity) add(start, "CAPACITY", start->capacity);
     if (s->error) add(start, "ERROR", s->error);
     if (s->kind) add(start, "KIND", s->kind);
+    if (s->variant) add(start, "VARIANT", s->variant);
+    if (s->seed) add(start, "SEED", s->seed);
+    if (s->encode) add(start, "ENCODE", s->encode);
     if (s->empty || s->parts) add(start, "EMPTY", NULL);
     add(start, "REPLACE", start->replace);
 }
@@ -343,8 +346,8 @@ static bool missing(const redisReply *answer) {
     return answer->type != REDIS_REPLY_INTEGER || answer->integer == 0;
 }
 
-static bool judge_check(struct part *p, const struct check *c, const redisReply *r,
-                        struct failure *f) {
+static bool judge_check(struct part *p, const struct settings *s, const struct check *c,
+                        const redisReply *r, struct failure *f) {
     if (r->type == REDIS_REPLY_ERROR) {
         if (!rebuild_is_lost(r->str)) return rebuild_fail(f, p, "CHECK", r->str);
         p->state = PART_LOST;
@@ -353,22 +356,21 @@ static bool judge_check(struct part *p, const struct check *c, const redisReply 
     for (size_t i = 0; i < r->elements && i + 4 < c->n; i++) {
         if (missing(r->element[i]))
             return fail(
-                f, EXIT_ITEMS,
-                "'%.*s' is not among the items of the source: look at --item, --query "
-                "and --expect",
-                (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200), c->words[i + 4]);
+                f, EXIT_ITEMS, "'%.*s' is not among the items of the source: look at %s",
+                (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200), c->words[i + 4],
+                s->rebuild ? "--encode and --prove" : "--item, --query and --expect");
     }
     if (r->elements + 4 == c->n) return true;
     return fail(f, EXIT_REFUSED, "CHECK of %s has no answer for each item", p->key);
 }
 
-static bool check_send(struct nodes *nodes, struct part *p, struct check *c,
-                       struct failure *f) {
+static bool check_send(struct nodes *nodes, struct part *p, const struct settings *s,
+                       struct check *c, struct failure *f) {
     if (c->n == 4 || p->state != PART_OPEN) return true;
     struct question q = {
         .n = c->n, .words = c->words, .lengths = c->lengths, .key = p->key};
     redisReply *r = nodes_ask(nodes, &q, f);
-    bool good = r && judge_check(p, c, r, f);
+    bool good = r && judge_check(p, s, c, r, f);
     freeReplyObject(r);
     check_begin(c, p);
     return good;
@@ -379,16 +381,16 @@ bool rebuild_check(struct nodes *nodes, struct part *p, const struct settings *s
     struct check c;
     check_begin(&c, p);
     for (size_t i = 0; i < p->sample.n; i++) {
-        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, &c, f)) return false;
+        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, s, &c, f)) return false;
         check_word(&c, p->sample.items[i].text, p->sample.items[i].length);
     }
     for (size_t i = 0; i < s->expect.n; i++) {
         const char *item = s->expect.at[i];
         if (split_part(item, strlen(item), parts) != index) continue;
-        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, &c, f)) return false;
+        if (c.n == 4 + CHECK_ITEMS && !check_send(nodes, p, s, &c, f)) return false;
         check_word(&c, item, strlen(item));
     }
-    return check_send(nodes, p, &c, f);
+    return check_send(nodes, p, s, &c, f);
 }
 
 static bool is_ok(const redisReply *r) {

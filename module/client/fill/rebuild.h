@@ -8,7 +8,7 @@
 #include "part.h"
 
 struct rebuild_plan {
-    uint64_t capacity; /* of one part */
+    uint64_t capacity; /* of one part; 0: that of the generation that is there */
     bool clears_way;   /* ends another's rebuild, whether it is at work or not */
     const struct settings *settings;
 };

@@ -31,6 +31,18 @@ static size_t choices_before_file(const struct subcommand *c) {
     return choices ? (size_t)(space - c->operands) : 0;
 }
 
+/* Some of the operands, or all, are files. */
+static bool takes_files(const struct subcommand *c) {
+    return strstr(c->operands, "FILE") != NULL;
+}
+
+/* Subcommands may mean an option each in their own way. */
+static bool is_repeated(const struct option *o) {
+    for (const struct option *before = options; before < o; before++)
+        if (strcmp(before->name, o->name) == 0) return true;
+    return false;
+}
+
 static void write_first_choices(FILE *out, const struct subcommand *c) {
     char *choices = fail_strndup(c->operands, choices_before_file(c));
     write_choices(out, choices);
@@ -66,7 +78,9 @@ static void bash_subcommand(FILE *out, const struct subcommand *c) {
         write_first_choices(out, c);
         fputs("'; else _bulwark_files \"$word\"; [ \"${word:0:1}\" = - ] || return; fi",
               out);
-    }
+    } else if (takes_files(c))
+        fputs("\n        [ \"${word:0:1}\" = - ] || { _bulwark_files \"$word\"; return; }",
+              out);
     fputs(" ;;\n", out);
 }
 
@@ -86,7 +100,7 @@ static void write_bash(FILE *out) {
           "    case \"$before\" in\n",
           out);
     for (const struct option *o = options; o->name; o++)
-        if (o->argument) bash_value(out, o);
+        if (o->argument && !is_repeated(o)) bash_value(out, o);
     fputs("    esac\n    case \"${COMP_WORDS[1]}\" in\n", out);
     for (const struct subcommand *c = subcommands; c->name; c++)
         bash_subcommand(out, c);
@@ -146,7 +160,9 @@ static void zsh_operands(FILE *out, const struct subcommand *c) {
         fputs(" \\\n        '1:action:(", out);
         write_first_choices(out, c);
         fputs(")' '2:configuration:_files'", out);
-    } else
+    } else if (takes_files(c))
+        fputs(" \\\n        '*:file:_files'", out);
+    else
         fputs(" \\\n        '*: :()'", out);
 }
 
@@ -239,6 +255,9 @@ static void write_fish(FILE *out) {
         for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
             fish_option(out, c, o);
         if (choices_before_file(c)) fish_choices(out, c);
+        if (takes_files(c))
+            fprintf(out, "complete -c bulwark -n '__fish_seen_subcommand_from %s' -F\n",
+                    c->name);
     }
     fputs("complete -c bulwark -n '__fish_seen_subcommand_from help' -a '", out);
     write_subcommands(out);

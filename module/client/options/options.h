@@ -21,7 +21,12 @@ enum {
     FOR_PARTS = 1 << 5,
     FOR_HELP = 1 << 6,
     FOR_FEED = 1 << 7,
-    FOR_SERVER = FOR_FILL | FOR_LIST | FOR_WATCH | FOR_METRICS,
+    FOR_IMPORT = 1 << 8,
+    FOR_EXPORT = 1 << 9,
+    FOR_MERGE = 1 << 10,
+    FOR_COVERS = 1 << 11,
+    FOR_SERVER = FOR_FILL | FOR_LIST | FOR_WATCH | FOR_METRICS | FOR_IMPORT | FOR_EXPORT |
+                 FOR_MERGE | FOR_COVERS,
 };
 
 struct subcommand {

@@ -46,6 +46,37 @@ const struct subcommand subcommands[] = {
      "bulwark feed check users.conf\n"
      "bulwark feed run users.conf",
      run_feed},
+    {"import", FOR_IMPORT, "FILTER KIND [FILE]", 2, 3,
+     "a filter that another library has made, from its bytes",
+     "Makes FILTER, which must not be there, from the bytes that a library of KIND wrote "
+     "to "
+     "FILE; - is the standard input. It answers as that library does. Name items that were "
+     "added, by --prove: how items become bytes is not in FILE, and a filter that is asked "
+     "for other bytes denies everything. It denies nothing until BF.READY vouches for it.\n"
+     "With --rebuild, FILTER is there and goes on answering while COMMAND builds the next "
+     "generation.",
+     "bulwark import users $KIND users.filter --encode int64 --prove 42\n"
+     "bulwark import users $KIND --rebuild 'ssh db build-filter' --prove 42",
+     run_import},
+    {"export", FOR_EXPORT, "FILTER FILE", 2, 2,
+     "the bytes that a filter's own library would write",
+     "Writes to FILE what the library that FILTER's kind is of reads; - is the standard "
+     "output. FILE has all of it or is what it was.",
+     "bulwark export users users.filter", run_export},
+    {"merge", FOR_MERGE, "FILTER SOURCE [SOURCE ...]", 2, OPERANDS_MAX,
+     "all items of some filters into one",
+     "Adds all items of each SOURCE to FILTER, which is made if it isn't there. All must "
+     "be "
+     "of one kind and of the same sizes, as BF.RESERVE ... LIKE makes them; in a cluster, "
+     "in "
+     "one slot.",
+     "bulwark merge users:{a} users:{a}:today", run_merge},
+    {"covers", FOR_COVERS, "FILTER OTHER", 2, 2,
+     "whether a filter has all items of another",
+     "Ends with 0 if FILTER has all that is in OTHER, or says maybe to it, and with 5 if "
+     "it "
+     "lacks something. They must be comparable, as for merge.",
+     "bulwark covers users:{a} users:{a}:today", run_covers},
     {"list", FOR_LIST, "[FILTER ...]", 0, OPERANDS_MAX,
      "every filter of a server or cluster, and what to do",
      "Lists filters: their state, why they answer `unknown`, how full they are, how often "
@@ -121,6 +152,50 @@ const struct option options[] = {
      "an item, as the application asks for it, that must be there before the commit; may "
      "be "
      "given several times"},
+
+    HEADING("What the file doesn't say"),
+    {"encode", 0, "ENCODING", OPTION_TEXT, AT(encode), FOR_IMPORT, NULL,
+     "what the library made of items before it hashed them: int32, int64, utf16; if left "
+     "out, nothing"},
+    {"variant", 0, "VARIANT", OPTION_TEXT, AT(variant), FOR_IMPORT, NULL,
+     "which rule of the library, if it has had several"},
+    {"hashes", 0, "NUMBER", OPTION_COUNT, AT(hashes), FOR_IMPORT, NULL,
+     "how many bits an item sets, if the bytes don't tell"},
+    {"bits", 0, "NUMBER", OPTION_COUNT, AT(bits), FOR_IMPORT, NULL,
+     "how many bits there are, if the bytes don't tell"},
+    {"seed", 0, "NUMBER", OPTION_TEXT, AT(seed), FOR_IMPORT, NULL,
+     "the seed of the hashes, if the bytes don't tell"},
+    {"items", 0, "ITEMS", OPTION_COUNT, AT(items), FOR_IMPORT, NULL,
+     "how many items were added; if left out, as many as the bits tell of"},
+    {"capacity", 0, "ITEMS", OPTION_COUNT, AT(capacity), FOR_IMPORT, NULL,
+     "how many items it was made for; if left out, what its size is best for; with "
+     "--rebuild, that of the old generation"},
+    {"error", 'e', "RATE", OPTION_RATE, AT(error), FOR_IMPORT, NULL,
+     "the error rate it was made for; if left out, that of half the bits set; with "
+     "--rebuild, that of the old generation"},
+    {"prove", 0, "ITEM", OPTION_TEXTS, AT(prove), FOR_IMPORT, NULL,
+     "an item, as the application asks for it, that must be in FILE; may be given several "
+     "times"},
+    {"prove-file", 0, "FILE", OPTION_TEXT, AT(prove_file), FOR_IMPORT, NULL,
+     "a file with such an item on each line; - is the standard input"},
+
+    HEADING("The next generation"),
+    {"rebuild", 0, "COMMAND", OPTION_TEXT, AT(rebuild), FOR_IMPORT, NULL,
+     "makes the next generation of a filter that is there: after START, runs COMMAND, "
+     "whose "
+     "output takes the place of FILE"},
+    {"settle", 0, "TIME", OPTION_TIME, AT(settle), FOR_IMPORT, "5s",
+     "waits that long between START and COMMAND: as long as the longest request of a "
+     "writer"},
+    {"stale", 0, "TIME", OPTION_TIME, AT(stale), FOR_IMPORT, "6h",
+     "takes over from another rebuild once nothing has come for that long: longer than "
+     "COMMAND takes"},
+    {"lease", 0, "TIME", OPTION_TIME, AT(lease), FOR_IMPORT, NULL,
+     "commits with a lease: the filter answers `absent` for that long"},
+    {"fewer", 0, NULL, OPTION_FLAG, AT(fewer), FOR_IMPORT, NULL,
+     "accepts less than half of the items that the filter has"},
+    {"empty", 0, NULL, OPTION_FLAG, AT(empty), FOR_IMPORT, NULL,
+     "accepts a filter without items; everything is then absent"},
 
     HEADING("The filter"),
     {"capacity", 0, "ITEMS", OPTION_COUNT, AT(capacity), SOURCE, NULL,

@@ -59,6 +59,13 @@ struct settings {
     uint64_t batch, window;
     struct texts expect;
 
+    /* import, beside what fill has */
+    uint64_t hashes, bits, items; /* 0: not given */
+    const char *seed, *variant, *encode;
+    struct texts prove;
+    const char *prove_file;
+    const char *rebuild; /* a command of the shell */
+
     /* list, watch, metrics */
     const char *match;
     bool each_part;

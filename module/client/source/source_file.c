@@ -12,7 +12,7 @@
 
 #include "base/interrupt.h"
 
-static bool fail_open(const char *name, struct failure *f) {
+bool source_file_explain(const char *name, struct failure *f) {
     switch (errno) {
     case ENOENT:
         return fail(f, EXIT_SOURCE, "there is no file %s", name);
@@ -33,7 +33,8 @@ bool source_file_open(struct source_file *file, const struct settings *s,
     const char *name = is_input(s->from) ? "the standard input" : s->from;
     snprintf(file->source.name, sizeof(file->source.name), "%s", name);
     file->fd = is_input(s->from) ? dup(STDIN_FILENO) : open(s->from, O_RDONLY | O_CLOEXEC);
-    if (file->fd < 0 || fstat(file->fd, &file->opened) != 0) return fail_open(name, f);
+    if (file->fd < 0 || fstat(file->fd, &file->opened) != 0)
+        return source_file_explain(name, f);
     if (S_ISDIR(file->opened.st_mode))
         return fail(f, EXIT_SOURCE, "%s is a directory: --from wants a file", name);
     file->regular = file->source.repeats = S_ISREG(file->opened.st_mode);

@@ -34,6 +34,9 @@ struct source_file {
 bool source_file_open(struct source_file *file, const struct settings *s,
                       struct failure *f);
 
+/* Why a file could not be opened just now; returns false. */
+bool source_file_explain(const char *name, struct failure *f);
+
 /* Goes through the whole source once, for its count; nothing for a pipe. */
 bool source_file_count(struct source_file *file, struct failure *f);
 

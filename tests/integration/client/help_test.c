@@ -24,8 +24,9 @@ static void check_width(const char *text) {
     }
 }
 
-static const char *const subcommands[] = {"plan",    "fill",  "list", "watch",
-                                          "metrics", "parts", "help"};
+static const char *const subcommands[] = {"plan",   "fill",    "feed",   "import",
+                                          "export", "merge",   "covers", "list",
+                                          "watch",  "metrics", "parts",  "help"};
 #define SUBCOMMANDS (sizeof subcommands / sizeof *subcommands)
 
 TEST(help_names_all_subcommands_and_exit_codes) {
@@ -111,8 +112,10 @@ static const char *offered(const char *words) {
 
 TEST(bash_completes) {
     if (!there_is("bash")) SKIP("bash is not here");
-    CHECK_STR(offered("bulwark \"\""),
-              "--help --version plan fill feed list watch metrics parts help\n");
+    CHECK_STR(
+        offered("bulwark \"\""),
+        "--help --version plan fill feed import export merge covers list watch metrics "
+        "parts help\n");
     CHECK_STR(offered("bulwark pl"), "plan\n");
     CHECK_STR(offered("bulwark fill --ca"), "--capacity --cacert\n");
     CHECK_STR(offered("bulwark plan --ca"), "\n");
@@ -120,6 +123,9 @@ TEST(bash_completes) {
     CHECK_STR(offered("bulwark parts 3 --format = j"), "json javascript\n");
     CHECK_STR(offered("bulwark fill --capacity 1"), "\n");
     CHECK_STR(offered("bulwark fill --from /dev/nul"), "/dev/null\n");
+    CHECK_STR(offered("bulwark export k /dev/nul"), "/dev/null\n");
+    CHECK_STR(offered("bulwark import k --prove-f"), "--prove-file\n");
+    CHECK_STR(offered("bulwark import k --capacity 1"), "\n");
     CHECK_STR(offered("bulwark feed s"), "sql status\n");
     CHECK_STR(offered("bulwark feed run /dev/nul"), "/dev/null\n");
     CHECK_STR(offered("bulwark feed run --j"), "--json\n");

@@ -5,6 +5,7 @@
 
 #include "certificates.h"
 #include "cluster.h"
+#include "exchange.h"
 #include "files.h"
 #include "fill.h"
 #include "harness.h"
@@ -67,6 +68,20 @@ TEST(who_speaks_tls_and_who_does_not_is_told_at_once) {
                     g.ids);
     expect_unfilled(g.s, EXIT_SERVER, "no TLS with the server at *", "--tls", "--insecure",
                     "--timeout", "1s", "--from", g.ids);
+}
+
+TEST(a_large_filter_goes_over_tls_in_both_directions) {
+    struct guarded g = start_guarded("address", "no", "");
+    redisContext *c = client(g.s);
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "10000000", "KIND", "guava");
+    add_numbers(c, "k", 0, 100);
+    const char *path = bytes_file("", 0);
+    CHECK_INT(exchange(g.s, "export", "k", path, "-p", g.port, "--cacert", g.ca).code,
+              EXIT_DONE);
+    struct outcome got = exchange(g.s, "import", "copy", "guava", path, "-p", g.port,
+                                  "--cacert", g.ca, "--prove", "7");
+    CHECK_STR(got.err, "");
+    CHECK_INT(count_missing(c, "copy", 0, 100), 0);
 }
 
 /* ---- names ---- */
