@@ -176,16 +176,17 @@ bench_base := $B/bench/tests/bench/bench.o
 bench_wire := $(bench_base) $(addprefix $B/bench/tests/bench/,target.o traffic.o)
 $B/core-bench: $B/bench/tests/bench/core_bench.o $(bench_base) $B/libbloom.a
 $B/server-bench: $B/bench/tests/bench/server_bench.o $B/bench/tests/bench/rdb.o $(bench_wire)
+$B/kinds-bench: $B/bench/tests/bench/kinds_bench.o $(bench_wire) $B/libbloom.a
 $B/pause-bench: $B/bench/tests/bench/pause_bench.o $(bench_wire)
 $B/guard-bench: $B/bench/tests/bench/guard_bench.o $(bench_wire)
 # A database comes from the tests' harness.
 $B/fill-bench $B/writer-bench: $B/%-bench: $B/bench/tests/bench/%_bench.o $(bench_wire) $(patsubst %,$B/integration/tests/%.o,fuzz/stand_in $(harness)) \
     $B/libbloom.a $(HIREDIS)/lib/libhiredis.a
-$B/core-bench $B/server-bench $B/pause-bench $B/guard-bench $B/fill-bench $B/writer-bench:
+$B/core-bench $B/server-bench $B/kinds-bench $B/pause-bench $B/guard-bench $B/fill-bench $B/writer-bench:
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 .PHONY: bench demo demo-feed
-bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/guard-bench $B/fill-bench $B/writer-bench $B/pause-bench
+bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/kinds-bench $B/guard-bench $B/fill-bench $B/writer-bench $B/pause-bench
 	@tests/bench/run.sh $B
 
 # ---- demo ----

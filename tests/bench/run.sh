@@ -12,6 +12,7 @@ SERVER=${SERVER:-$(deps/get.sh any-server)}
 export SERVER
 "$programs/core-bench"
 "$programs/server-bench"
+"$programs/kinds-bench"
 "$programs/guard-bench"
 
 # What is not to be had is skipped by name.
