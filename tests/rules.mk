@@ -107,13 +107,14 @@ harness := $(patsubst tests/%.c,%,$(filter-out %_test.c,$(wildcard tests/integra
 records := fuzz/records fuzz/records_parts fuzz/records_repair fuzz/records_mutate
 fuzz_codec := fuzz/codec_fuzz $(records) fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
+fuzz_forms := fuzz/forms_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
 fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
     fuzz/commands_restore $(records) fuzz/stand_in $(harness)
 fuzz_client := fuzz/client_fuzz
 fuzz_stream := fuzz/stream_fuzz
 fuzz_driver := fuzz/driver
-targets := codec foreign chain commands client stream
+targets := codec foreign forms chain commands client stream
 
 # The program, all but its main().
 $B/integration/tests/fuzz/client_fuzz.o $B/integration/tests/fuzz/stream_fuzz.o: TEST_FLAGS += -Imodule -Imodule/client -Imodule/client/feed

@@ -30,7 +30,7 @@
 
 #define ITEMS 24
 
-enum form { HEADER, LOAD, FIELDS, RECORDS, FORMS };
+enum reader { HEADER, LOAD, FIELDS, RECORDS, READERS };
 
 /* ---- what must hold of every chain ---- */
 
@@ -253,7 +253,7 @@ static void give_records(struct feed in) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct feed in = {bytes, length};
-    enum form form = (enum form)(feed_number(&in, 1) % FORMS);
+    enum reader form = (enum reader)(feed_number(&in, 1) % READERS);
     uint64_t requests = feed_number(&in, 1);
     fuzz_memory_never_refuse();
     if (requests < 64) fuzz_memory_refuse_after(requests);
@@ -421,7 +421,7 @@ static void put_records(const struct chain *c) {
 void fuzz_seeds(fuzz_emit *emit) {
     char name[64];
     emit("empty", seed, 0);
-    for (unsigned form = 0; form < FORMS; form++)
+    for (unsigned form = 0; form < READERS; form++)
         for (unsigned layers = 1; layers <= 3; layers++) {
             bool theirs = form == HEADER || form == FIELDS;
             struct chain *c = chain_of(theirs ? &kind_redisbloom : &kind_valkeybloom,

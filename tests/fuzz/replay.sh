@@ -7,7 +7,7 @@ set -u
 folder=$1
 shift
 passed=0 failed=0
-for target in codec foreign chain commands client stream; do
+for target in codec foreign forms chain commands client stream; do
     corpus=$(dirname "$0")/corpus/$target
     out=$("$folder/$target-fuzz" "$@" "$corpus" 2>&1)
     last=$(printf '%s\n' "$out" | grep -E '^[0-9]+ passed, [0-9]+ failed$' | tail -n 1)

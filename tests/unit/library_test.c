@@ -13,7 +13,6 @@
 #include "kinds/clickhouse/city.h"
 #include "kinds/guava/murmur3.h"
 #include "kinds/redisbloom/murmur.h"
-#include "union.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -385,39 +384,4 @@ TEST(an_item_becomes_the_bytes_that_the_library_hashes) {
         CHECK(length <= encode_room(table[i].encoding, item.length));
         CHECK(memcmp(out, table[i].bytes, length) == 0);
     }
-}
-
-/* ---- unions ---- */
-
-TEST(a_union_holds_what_either_held) {
-    for (size_t k = 0; k < KINDS; k++) {
-        struct chain *a = made(kinds[k], 0, 0, .01, 1000), *b = chain_copy(a);
-        for (uint64_t n = 0; n < 500; n++)
-            add_number(n % 2 ? a : b, n);
-        test_case("%s", kinds[k]->name);
-        CHECK_STR(union_difference(a, b), NULL);
-        CHECK(!union_covers(a, b));
-        CHECK(union_add(a, b, NULL, 8));
-        CHECK(union_covers(a, b) && !union_covers(b, a));
-        CHECK(!union_add(a, b, NULL, 8));
-        CHECK_NEAR((double)chain_items(a), 500, 50);
-        chain_must_hold(a, 0, 500);
-        CHECK_STR(chain_flaw(a), NULL);
-        chain_free(b);
-    }
-}
-
-TEST(what_would_set_other_bits_is_not_comparable) {
-    struct chain *a = made(&kind_guava, 0, 0, .01, 1000);
-    CHECK_STR(union_difference(a, made(&kind_leveldb, 0, 0, .01, 1000)), "kinds");
-    CHECK_STR(union_difference(a, made(&kind_guava, 1, 0, .01, 1000)), "variants");
-    CHECK_STR(union_difference(a, made(&kind_guava, 0, 0, .01, 2000)), "sizes");
-    CHECK_STR(union_difference(made(&kind_clickhouse, 0, 1, .01, 9),
-                               made(&kind_clickhouse, 0, 2, .01, 9)),
-              "seeds");
-    CHECK_STR(
-        union_difference(made(&kind_lines, 0, 1, .01, 9), made(&kind_lines, 0, 2, .01, 9)),
-        "secrets");
-    struct chain *b = made(&kind_crc32, 0, 0, .01, 1000);
-    CHECK_STR(union_difference(b, made(&kind_crc32, 0, 0, .01, 1001)), "sizes");
 }
