@@ -27,16 +27,24 @@
 #include "union.h"
 
 /* Where the head's fields are. */
-enum { KIND, MEMORY, ENCODING, VARIANT, HASHES, BITS = 12, SEED = 20, LENGTH = 28, DATA = 30 };
+enum {
+    KIND,
+    MEMORY,
+    ENCODING,
+    VARIANT,
+    HASHES,
+    BITS = 12,
+    SEED = 20,
+    LENGTH = 28,
+    DATA = 30
+};
 
 #define ITEMS 16
 
 /* With more hashes, one item is enough: it takes time, and shows no more. */
 #define MANY_HASHES 300
 
-static struct {
-    size_t accepted, refused, encoded;
-} tally;
+static struct { size_t accepted, refused, encoded; } tally;
 
 static void print_tally(void) {
     printf("%zu forms accepted, %zu refused; %zu items encoded\n", tally.accepted,
@@ -79,7 +87,7 @@ static bool reads_number(struct item item, int bytes, unsigned char *out) {
 
 /* The well-formed sequences of UTF-8, as the Unicode standard lists them. */
 static const struct sequence {
-    unsigned char from, to; /* its first byte */
+    unsigned char from, to;  /* its first byte */
     unsigned char low, high; /* its second; the others are 80..bf */
     int bytes;
 } sequences[] = {
@@ -119,7 +127,8 @@ static bool reads_text(struct item item, unsigned char *out, size_t *length) {
         if (bytes == 0) return false;
         uint32_t c = character_at(at, bytes), high = 0xd7c0 + c / 1024;
         uint32_t unit = bytes == 4 ? 0xdc00 + c % 1024 : c;
-        if (bytes == 4) *to++ = (unsigned char)(high % 256), *to++ = (unsigned char)(high / 256);
+        if (bytes == 4)
+            *to++ = (unsigned char)(high % 256), *to++ = (unsigned char)(high / 256);
         *to++ = (unsigned char)(unit % 256);
         *to++ = (unsigned char)(unit / 256);
         at += bytes;
@@ -314,11 +323,10 @@ static void mend_sizes(uint8_t *data, size_t size, struct dice *d) {
 static void change_field(uint8_t *data, struct dice *d) {
     static const unsigned at[] = {KIND, ENCODING, VARIANT, HASHES, BITS, SEED, LENGTH};
     static const unsigned widths[] = {1, 1, 1, 8, 8, 8, 2};
-    static const uint64_t hurtful[] = {
-        0,          1,          2,           63,
-        64,         255,        256,         65535,
-        65536,      UINT32_MAX, 1ull << 32,  (1ull << 32) + 3,
-        1ull << 53, 1ull << 63, UINT64_MAX,  UINT64_MAX - 63};
+    static const uint64_t hurtful[] = {0,          1,          2,          63,
+                                       64,         255,        256,        65535,
+                                       65536,      UINT32_MAX, 1ull << 32, (1ull << 32) + 3,
+                                       1ull << 53, 1ull << 63, UINT64_MAX, UINT64_MAX - 63};
     size_t which = roll_below(d, sizeof at / sizeof *at);
     uint64_t number = hurtful[roll_below(d, sizeof hurtful / sizeof *hurtful)];
     if (roll_below(d, 2)) number = roll_below(d, 8);
@@ -327,11 +335,22 @@ static void change_field(uint8_t *data, struct dice *d) {
 
 /* Texts that are nearly right, for the items. */
 static size_t append_item(uint8_t *data, size_t size, size_t max, struct dice *d) {
-    static const char *const texts[] = {
-        "42",         "-1",          "2147483647",          "2147483648",
-        "-0",         "-2147483648", "9223372036854775807", "-9223372036854775808",
-        "007",        "\xf0\x9f\x98\x80", "\xed\x9f\xbf",   "\xf4\x8f\xbf\xbf",
-        "\xc3\xa9\xe6\xbc\xa2", "-9223372036854775809", "9223372036854775808", ""};
+    static const char *const texts[] = {"42",
+                                        "-1",
+                                        "2147483647",
+                                        "2147483648",
+                                        "-0",
+                                        "-2147483648",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "007",
+                                        "\xf0\x9f\x98\x80",
+                                        "\xed\x9f\xbf",
+                                        "\xf4\x8f\xbf\xbf",
+                                        "\xc3\xa9\xe6\xbc\xa2",
+                                        "-9223372036854775809",
+                                        "9223372036854775808",
+                                        ""};
     const char *text = texts[roll_below(d, sizeof texts / sizeof *texts)];
     size_t length = strlen(text);
     if (size + 1 + length > max) return size;

@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
 #include <unistd.h>
@@ -106,8 +107,9 @@ TEST(a_key_of_another_type_is_refused) {
 TEST(a_filter_of_a_foreign_kind_is_refused_unless_a_kind_is_said) {
     struct server *s = server_shared();
     redisContext *c = client(s);
-    for (int i = 0; i < 2; i++) {
-        const char *kind = i ? "valkeybloom" : "redisbloom";
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i]->name;
+        if (kinds[i] == &kind_lines) continue;
         expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", kind);
         expect_unfilled(s, EXIT_REFUSED, text_of("*of kind %s*", kind), "--from",
                         numbers_file(0, 9));

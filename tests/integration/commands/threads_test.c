@@ -8,12 +8,12 @@
  * a race is a fault in the server's log; without it only the sums are proved. */
 
 #include "harness.h"
+#include "kind.h"
 
 enum { ROUNDS = 24, KEYS = 12 };
 
 /* Free at once; on the other thread; and so large that on the main thread it is retired. */
 static const char *const sizes[] = {"100", "5000000", "40000000"};
-static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
 
 static const char *key_of(unsigned i) {
     static char key[16];
@@ -24,8 +24,8 @@ static const char *key_of(unsigned i) {
 /* Some are vouched for, some are being rebuilt: their end is counted. */
 static void bring(redisContext *c, unsigned i) {
     const char *key = key_of(i);
-    expect(c, "OK", "BF.RESERVE", key, "0.01", sizes[i % 3], "KIND", kinds[i / 3 % 3],
-           i % 2 ? "READY" : "LOADING");
+    expect(c, "OK", "BF.RESERVE", key, "0.01", sizes[i % 3], "KIND",
+           kinds[i / 3 % KINDS]->name, i % 2 ? "READY" : "LOADING");
     call(c, "BF.ADD", key, "anna");
     if (i % 4 < 2) call(c, "BF.REBUILD", key, "START");
 }

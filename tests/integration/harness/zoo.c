@@ -4,7 +4,9 @@
 
 #include "zoo.h"
 
+#include "files.h"
 #include "harness.h"
+#include "kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,13 @@ static const struct {
 
 enum { RESERVED = sizeof reserved / sizeof *reserved };
 
+/* Of each kind that never grows: an empty one, and one over capacity. */
+static void fill_single(redisContext *c, const struct kind *kind) {
+    expectf(c, "OK", "BF.RESERVE %s,empty 0.01 1000 KIND %s", kind->name, kind->name);
+    expectf(c, "OK", "BF.RESERVE %s,exceeded 0.001 300 KIND %s", kind->name, kind->name);
+    add_numbers(c, text_of("%s,exceeded", kind->name), 0, 500);
+}
+
 static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};
 
 void zoo_fill(redisContext *c) {
@@ -45,6 +54,8 @@ void zoo_fill(redisContext *c) {
                reserved[i].kind ? reserved[i].kind : "lines");
         add_numbers(c, reserved[i].key, 0, reserved[i].items);
     }
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i]->exceeds) fill_single(c, kinds[i]);
     expect(c, "#t", "BF.ADD", "made by an add", "anna");
     expectf(c, "[#t, #t]", "BF.INSERT odd ITEMS %s %b", "", odd_item, sizeof odd_item);
 
@@ -61,6 +72,9 @@ void zoo_fill(redisContext *c) {
 void zoo_check_members(redisContext *c) {
     for (int i = 0; i < RESERVED; i++)
         CHECK_INT(count_missing(c, reserved[i].key, 0, reserved[i].items), 0);
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i]->exceeds)
+            CHECK_INT(count_missing(c, text_of("%s,exceeded", kinds[i]->name), 0, 500), 0);
     expect(c, "#t", "BF.EXISTS", "made by an add", "anna");
     expectf(c, "[#t, #t]", "BF.MEXISTS odd %s %b", "", odd_item, sizeof odd_item);
     CHECK_INT(count_missing(c, "loaded", 0, 5000), 0);

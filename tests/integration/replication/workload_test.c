@@ -8,6 +8,7 @@
  * file) must be its equal, byte by byte. */
 
 #include "harness.h"
+#include "kind.h"
 #include "zoo.h"
 
 #include <stdarg.h>
@@ -63,8 +64,10 @@ static void note_answer(int key, int item, const redisReply *answer) {
 
 static void step_reserve(int key) {
     static const char *const rates[] = {"0.9", "0.3", "0.1", "0.01", "0.001", "0.0000001"};
-    redisReply *r = ask("BF.RESERVE key:%d %s %d EXPANSION %d", key, rates[any(6)],
-                        1 + any(200), any(5));
+    const struct kind *kind = any(2) ? kinds[any(KINDS)] : &kind_lines;
+    const char *rate = rates[kind->exceeds ? 1 + any(5) : any(6)];
+    redisReply *r = ask("BF.RESERVE key:%d %s %d KIND %s EXPANSION %d", key, rate,
+                        1 + any(200), kind->name, kind->exceeds ? 0 : any(5));
     CHECK_STR(r->str, models[key].exists ? "ERR item exists" : "OK");
     models[key].exists = true;
     freeReplyObject(r);

@@ -4,6 +4,7 @@
  * filter, for how long, and when nobody can. */
 
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
 #include <time.h>
@@ -227,18 +228,18 @@ TRANSCRIPT(a_filter_fills_up_from_loading_to_ready) {
 /* ---- time to live, and the log ---- */
 
 TRANSCRIPT(vouching_keeps_the_time_to_live) {
-    static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
-    for (int i = 0; i < 3; i++) {
-        expect(c, "OK", "BF.RESERVE", kinds[i], "0.01", "100", "KIND", kinds[i]);
-        expect(c, "#t", "BF.ADD", kinds[i], "anna");
-        expect(c, "1", "EXPIRE", kinds[i], "1000");
-        expect(c, "OK", "BF.READY", kinds[i]);
-        long long left = call_int(c, "TTL", kinds[i]);
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i]->name;
+        expect(c, "OK", "BF.RESERVE", kind, "0.01", "100", "KIND", kind);
+        expect(c, "#t", "BF.ADD", kind, "anna");
+        expect(c, "1", "EXPIRE", kind, "1000");
+        expect(c, "OK", "BF.READY", kind);
+        long long left = call_int(c, "TTL", kind);
         CHECK(left > 900 && left <= 1000);
-        expect(c, "maybe", "BF.CHECK", kinds[i], "anna");
-        expect(c, "absent", "BF.CHECK", kinds[i], "bob");
-        expect(c, "OK", "BF.LOADING", kinds[i]);
-        CHECK(call_int(c, "TTL", kinds[i]) > 900);
+        expect(c, "maybe", "BF.CHECK", kind, "anna");
+        expect(c, "absent", "BF.CHECK", kind, "bob");
+        expect(c, "OK", "BF.LOADING", kind);
+        CHECK(call_int(c, "TTL", kind) > 900);
     }
 }
 

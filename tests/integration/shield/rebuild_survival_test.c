@@ -4,6 +4,7 @@
  * files, over restarts and promotions, and under a dump. */
 
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
 #include <unistd.h>
@@ -127,11 +128,10 @@ TEST(a_rebuild_that_has_just_come_from_disk_is_not_replaced) {
 }
 
 TEST(every_kind_is_rebuilt_on_replicas_too) {
-    static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
     struct pair p = pair_linked(server_start(), server_start());
     redisContext *m = p.m, *r = p.r;
-    for (int i = 0; i < 9; i++) {
-        const char *from = kinds[i / 3], *to = kinds[i % 3];
+    for (size_t i = 0; i < KINDS * KINDS; i++) {
+        const char *from = kinds[i / KINDS]->name, *to = kinds[i % KINDS]->name;
         test_case("from %s to %s", from, to);
         call(m, "DEL", "k");
         expect(m, "OK", "BF.RESERVE", "k", "0.01", "50", "KIND", from);
@@ -196,15 +196,15 @@ TEST(a_rewritten_aof_with_preamble_has_the_rebuild_under_way) {
 }
 
 TEST(a_rewritten_aof_has_rebuilds_of_every_kind) {
-    static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
     struct server *s = server_start(.config = AOF_BY_COMMAND, .module_args = TRUST_ALL);
     redisContext *c = client(s);
-    for (int i = 0; i < 9; i++) {
+    for (size_t i = 0; i < KINDS * KINDS; i++) {
+        const char *from = kinds[i / KINDS]->name, *to = kinds[i % KINDS]->name;
         char key[16];
-        snprintf(key, sizeof key, "k%d", i);
-        expect(c, "OK", "BF.RESERVE", key, "0.01", "50", "KIND", kinds[i / 3]);
+        snprintf(key, sizeof key, "k%zu", i);
+        expect(c, "OK", "BF.RESERVE", key, "0.01", "50", "KIND", from);
         add_numbers(c, key, 0, 300);
-        const char *token = call(c, "BF.REBUILD", key, "START", "KIND", kinds[i % 3])->str;
+        const char *token = call(c, "BF.REBUILD", key, "START", "KIND", to)->str;
         load_numbers(c, key, token, 0, 200);
     }
     start_rebuild(c, "first fill");
@@ -212,7 +212,7 @@ TEST(a_rewritten_aof_has_rebuilds_of_every_kind) {
     rewrite_aof(c);
     c = restart_with(s, TRUST_ALL);
     CHECK_STR(call_text(c, "DEBUG", "DIGEST"), digest);
-    CHECK_INT(counted(c, "rebuilds"), 10);
+    CHECK_INT(counted(c, "rebuilds"), KINDS * KINDS + 1);
 }
 
 /* ---- restarts and promotions ---- */

@@ -4,6 +4,7 @@
  * becomes of a rebuild elsewhere is in rebuild_survival_test.c. */
 
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
 #include <unistd.h>
@@ -102,20 +103,21 @@ TRANSCRIPT(received_counts_repeats) {
 }
 
 TRANSCRIPT(a_rebuild_may_change_kind) {
-    static const char *const kinds[] = {"redisbloom", "valkeybloom", "lines"};
-    for (int from = 0; from < 3; from++) {
-        for (int to = 0; to < 3; to++) {
-            test_case("from %s to %s", kinds[from], kinds[to]);
-            call(c, "DEL", "k");
-            expect(c, "OK", "BF.RESERVE", "k", "0.01", "500", "KIND", kinds[from]);
-            add_numbers(c, "k", 0, 1000);
-            const char *token = call(c, "BF.REBUILD", "k", "START", "KIND", kinds[to])->str;
-            add_numbers(c, "k", 1000, 2500);
-            CHECK_INT(load_numbers(c, "k", token, 0, 1000), 1000);
-            expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
-            CHECK_INT(count_missing(c, "k", 0, 2500), 0);
-            CHECK(count_missing(c, "k", 100000, 101000) > 950);
-        }
+    for (size_t i = 0; i < KINDS * KINDS; i++) {
+        const char *from = kinds[i / KINDS]->name, *to = kinds[i % KINDS]->name;
+        bool grows = !kinds[i / KINDS]->exceeds && !kinds[i % KINDS]->exceeds;
+        const char *room = grows ? "500" : "2500";
+        test_case("from %s to %s", from, to);
+        call(c, "DEL", "k");
+        expect(c, "OK", "BF.RESERVE", "k", "0.01", "500", "KIND", from);
+        add_numbers(c, "k", 0, 1000);
+        const char *token =
+            call(c, "BF.REBUILD", "k", "START", "KIND", to, "CAPACITY", room)->str;
+        add_numbers(c, "k", 1000, 2500);
+        CHECK_INT(load_numbers(c, "k", token, 0, 1000), 1000);
+        expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "1000");
+        CHECK_INT(count_missing(c, "k", 0, 2500), 0);
+        CHECK(count_missing(c, "k", 100000, 101000) > 950);
     }
 }
 

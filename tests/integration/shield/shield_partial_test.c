@@ -4,18 +4,18 @@
  * loading: it denies nothing, in no form, until it is complete and vouched for. */
 
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
-static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
-
-/* "k0", "k1" and "k2", and the originals. */
+/* "k0", "k1" ..., and the originals. */
 static void fill(redisContext *c) {
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i]->name;
         char key[16];
-        snprintf(key, sizeof key, "k%d", i);
-        expect(c, "OK", "BF.RESERVE", kinds[i], "0.01", "2000000", "KIND", kinds[i]);
-        add_numbers(c, kinds[i], 0, 1000);
-        load_pieces(c, key, dump_filter(c, kinds[i]), 0, 2);
+        snprintf(key, sizeof key, "k%zu", i);
+        expect(c, "OK", "BF.RESERVE", kind, "0.01", "2000000", "KIND", kind);
+        add_numbers(c, kind, 0, 1000);
+        load_pieces(c, key, dump_filter(c, kind), 0, 2);
         expect(c, "OK", "BF.LOADING", key);
         expect_refusal(c, PARTIAL, "BF.READY", key);
         expect_refusal(c, PARTIAL, "BF.REBUILD", key, "START");
@@ -24,13 +24,14 @@ static void fill(redisContext *c) {
 }
 
 static void complete(redisContext *c) {
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i]->name;
         char key[16];
-        snprintf(key, sizeof key, "k%d", i);
-        test_case("%s", kinds[i]);
+        snprintf(key, sizeof key, "k%zu", i);
+        test_case("%s", kind);
         CHECK_STR(said_of(c, key), "unknown");
         CHECK_INT(count_missing(c, key, 0, 2000), 0);
-        const struct dump *d = dump_filter(c, kinds[i]);
+        const struct dump *d = dump_filter(c, kind);
         load_pieces(c, key, d, 2, d->npieces);
         CHECK_STR(said_of(c, key), "unknown");
         expect(c, "1", "BF.EXISTS", key, "never added");

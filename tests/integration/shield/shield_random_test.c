@@ -5,11 +5,10 @@
  * bit. The model is the numbers that were added to each filter. */
 
 #include "harness.h"
+#include "kind.h"
 #include "states.h"
 
 enum { SHIELDS = 4, NUMBERS = 3000, STEPS = 400 };
-
-static const char *const kinds[] = {"lines", "redisbloom", "valkeybloom"};
 
 struct shield {
     char key[16];
@@ -32,8 +31,8 @@ static const char *some_number(void) {
     return text[turn];
 }
 
-static const char *some_kind(void) {
-    return kinds[random_below(3)];
+static const struct kind *some_kind(void) {
+    return kinds[random_below(KINDS)];
 }
 
 static const char *some_capacity(void) {
@@ -50,8 +49,13 @@ static void limit_memory(struct world *w, bool limited) {
 static void make(struct world *w, struct shield *s) {
     static const char *const states[] = {"LOADING", "READY", NULL};
     const char *state = states[random_below(3)];
-    expect(w->m, "OK", "BF.RESERVE", s->key, "0.001", some_capacity(), "KIND", some_kind(),
-           "EXPANSION", random_below(4) ? "2" : "1", state);
+    const struct kind *kind = some_kind();
+    expect(w->m, "OK", "BF.RESERVE", s->key, "0.001", some_capacity(), "KIND", kind->name,
+           "EXPANSION",
+           kind->exceeds     ? "0"
+           : random_below(4) ? "2"
+                             : "1",
+           state);
     s->exists = true;
     s->plain = !state;
 }
@@ -76,7 +80,7 @@ static void add_some(struct world *w, struct shield *s) {
 /* The loader reads what is in the database at that moment. */
 static void rebuild(struct world *w, struct shield *s) {
     const redisReply *r = call(w->m, "BF.REBUILD", s->key, "START", "CAPACITY",
-                               some_capacity(), "KIND", some_kind());
+                               some_capacity(), "KIND", some_kind()->name);
     CHECK_INT(r->type, REDIS_REPLY_STRING);
     snprintf(s->token, sizeof s->token, "%s", r->str);
     s->rebuilding = true;

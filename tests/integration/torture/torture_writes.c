@@ -3,6 +3,7 @@
 /* torture_writes.c - adds, and all that moves, copies or loses filters; see
  * torture.h. */
 
+#include "kind.h"
 #include "torture.h"
 
 #include <unistd.h>
@@ -107,20 +108,19 @@ void step_squeeze(struct run *run, struct place at) {
 /* READY declares an empty table: only then is it true. */
 void step_reserve(struct run *run, struct place at) {
     static const char *const errors[] = {"0.01", "0.001", "0.0001"};
-    static const char *const kinds[] = {"lines",      "lines",       "lines",
-                                        "redisbloom", "valkeybloom", "lines"};
+    const struct kind *kind = once_in(run, 2) ? kinds[any(run, KINDS)] : &kind_lines;
     struct words w;
     words_start(&w, "BF.RESERVE", key_of(at), errors[any(run, 3)]);
     word_add_number(&w, 20 + any(run, 1000));
     if (once_in(run, 4))
         word_add(&w, "NONSCALING");
-    else if (once_in(run, 2)) {
+    else if (!kind->exceeds && once_in(run, 2)) {
         word_add(&w, "EXPANSION");
         word_add_number(&w, 1 + any(run, 3));
     }
-    if (once_in(run, 2)) {
+    if (kind != &kind_lines || once_in(run, 2)) {
         word_add(&w, "KIND");
-        word_add(&w, kinds[any(run, 6)]);
+        word_add(&w, kind->name);
     }
     enum state state = (enum state)any(run, 3);
     bool empty = items_count(&table_at(run, at)->truth) == 0;
