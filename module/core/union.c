@@ -84,6 +84,12 @@ static void note(const struct pieces *pieces, uint64_t at) {
     if (pieces->changed) pieces->changed[(pieces->offset + at) / pieces->piece] = 1;
 }
 
+/* A layer may begin anywhere, so that a word of it may lie in two pieces. */
+static void note_word(const struct pieces *pieces, uint64_t at, uint64_t fresh) {
+    note(pieces, at + (unsigned)__builtin_ctzll(fresh) / 8);
+    note(pieces, at + 7 - (unsigned)__builtin_clzll(fresh) / 8);
+}
+
 /* What has all bits isn't written, for the sake of a snapshot that shares the page. */
 static bool add_bits(struct layer *into, const struct layer *from,
                      const struct pieces *pieces) {
@@ -93,7 +99,7 @@ static bool add_bits(struct layer *into, const struct layer *from,
         uint64_t now = load_u64(into->bits + at), more = load_u64(from->bits + at);
         if (!(more & ~now)) continue;
         store_u64(into->bits + at, now | more);
-        note(pieces, at);
+        note_word(pieces, at, more & ~now);
         changed = true;
     }
     for (; at < into->bytes; at++) {

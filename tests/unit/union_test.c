@@ -133,7 +133,7 @@ TEST(a_union_has_the_bits_of_both_and_no_other) {
         struct snapshot b = snapshot_of(p.b);
 
         bool is_more = !all_same_bytes(model, a);
-        CHECK_INT(union_add(p.a, p.b), is_more);
+        CHECK_INT(union_add(p.a, p.b, NULL, 0), is_more);
 
         CHECK(all_same_bytes(p.a, model));
         for (uint32_t i = 0; i < a->nlayers; i++)
@@ -145,15 +145,42 @@ TEST(a_union_has_the_bits_of_both_and_no_other) {
     }
 }
 
+/* Which pieces of the joined arrays differ, one after another. */
+static void differing_pieces(const struct chain *a, const struct chain *b, uint64_t piece,
+                             uint8_t *differs) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < a->nlayers; i++)
+        for (uint64_t n = 0; n < a->layers[i].bytes; n++, at++)
+            if (a->layers[i].bits[n] != b->layers[i].bits[n]) differs[at / piece] = 1;
+}
+
+/* Arrays may end anywhere, and the next one begins there. */
+TEST(a_union_tells_which_pieces_it_changed) {
+    static struct pair p;
+    static uint8_t found[1 << 16], wanted[1 << 16];
+    for (unsigned round = 0; round < ROUNDS * KINDS; round++) {
+        uint64_t piece = 8 + random_below(200);
+        random_pair(&p, kinds[round % KINDS]);
+        test_case("%s, pieces of %d", kinds[round % KINDS]->name, (int)piece);
+        struct chain *before = copy_of(p.a);
+        CHECK(chain_bytes(p.a) / piece < sizeof found);
+        memset(found, 0, sizeof found);
+        memset(wanted, 0, sizeof wanted);
+        union_add(p.a, p.b, found, piece);
+        differing_pieces(p.a, before, piece, wanted);
+        CHECK_MEM(found, sizeof found, wanted, sizeof wanted);
+    }
+}
+
 TEST(a_union_that_brings_nothing_changes_nothing) {
     static struct pair p;
     for (size_t k = 0; k < KINDS; k++) {
         test_case("%s", kinds[k]->name);
         random_pair(&p, kinds[k]);
-        union_add(p.a, p.b);
+        union_add(p.a, p.b, NULL, 0);
         struct snapshot before = snapshot_of(p.a);
-        CHECK(!union_add(p.a, p.b));
-        CHECK(!union_add(p.a, p.a));
+        CHECK(!union_add(p.a, p.b, NULL, 0));
+        CHECK(!union_add(p.a, p.a, NULL, 0));
         must_be_unchanged(p.a, before);
     }
 }
@@ -188,7 +215,7 @@ TEST(a_single_bit_too_many_anywhere_is_not_covered) {
         more->layers[which].bits[at] |= bit;
         CHECK(!union_covers(p.a, more));
         CHECK(union_covers(more, p.a));
-        CHECK(union_add(p.a, more));
+        CHECK(union_add(p.a, more, NULL, 0));
         CHECK(all_same_bytes(p.a, more));
     }
 }
@@ -205,7 +232,7 @@ TEST(the_items_of_a_union_are_counted_once) {
             add_number(b, n + 4000);
         }
         test_case("%s", kinds[k]->name);
-        CHECK(union_add(a, b));
+        CHECK(union_add(a, b, NULL, 0));
         CHECK_NEAR((double)chain_items(a), 12000, 600);
     }
 }
@@ -224,7 +251,7 @@ TEST(the_count_of_a_union_stays_within_its_bounds) {
         struct layer before = *layer;
         before.bits = copy_of(a)->layers[0].bits;
         test_case("%s", kinds[i % KINDS]->name);
-        CHECK(union_add(a, b));
+        CHECK(union_add(a, b, NULL, 0));
         must_be_counted(layer, &before, &b->layers[0]);
         CHECK_STR(chain_flaw(a), NULL);
     }
@@ -236,10 +263,56 @@ TEST(a_union_takes_no_memory) {
         random_pair(&p, kinds[k]);
         uint64_t granted = memory_granted();
         union_difference(p.a, p.b);
-        union_add(p.a, p.b);
+        union_add(p.a, p.b, NULL, 0);
         union_covers(p.a, p.b);
         CHECK_UINT(memory_granted(), granted);
         CHECK_UINT(memory_refused(), 0);
+    }
+}
+
+/* ---- an empty one alike ---- */
+
+static bool is_empty(const struct chain *c) {
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        for (uint64_t at = 0; at < c->layers[i].bytes; at++)
+            if (c->layers[i].bits[at]) return false;
+    return chain_items(c) == 0;
+}
+
+TEST(an_empty_chain_alike_becomes_a_copy_by_a_union) {
+    static struct pair p;
+    for (unsigned round = 0; round < ROUNDS * KINDS; round++) {
+        struct chain *alike;
+        test_case("%s", kinds[round % KINDS]->name);
+        random_pair(&p, kinds[round % KINDS]);
+        CHECK_INT(union_alike(p.a, 77, &alike), BLOOM_OK);
+        test_defer(free_copy, alike);
+        CHECK_STR(chain_flaw(alike), NULL);
+        CHECK_STR(union_difference(p.a, alike), NULL);
+        CHECK(is_empty(alike));
+        CHECK_UINT(alike->identity, p.a->kind->foreign ? p.a->identity : 77);
+        union_add(alike, p.a, NULL, 0);
+        CHECK(all_same_bytes(alike, p.a));
+    }
+}
+
+TEST(without_memory_there_is_none_alike_and_nothing_is_kept) {
+    static struct pair p;
+    for (size_t k = 0; k < KINDS; k++) {
+        struct chain *alike;
+        enum bloom_status status = BLOOM_NO_MEMORY;
+        test_case("%s", kinds[k]->name);
+        random_pair(&p, kinds[k]);
+        uint64_t blocks = memory_blocks();
+        for (uint64_t n = 0; status == BLOOM_NO_MEMORY; n++) {
+            memory_fail_after(n);
+            status = union_alike(p.a, 77, &alike);
+            if (status == BLOOM_NO_MEMORY) CHECK(!alike && memory_blocks() == blocks);
+        }
+        memory_never_fails();
+        CHECK_INT(status, BLOOM_OK);
+        CHECK(memory_refused() >= 3); /* the chain, its layers, their arrays */
+        chain_free(alike);
     }
 }
 
