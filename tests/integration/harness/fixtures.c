@@ -7,6 +7,7 @@
 #include "check.h"
 #include "client.h"
 #include "dump.h"
+#include "item_list.h"
 #include "payload.h"
 #include "render.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOOTER = 10, STRANGERS = 100000, BATCH = 2000, MORE = 300 };
+enum { FOOTER = 10, STRANGERS = 100000, BATCH = ITEMS_AT_ONCE, MORE = 300 };
 
 #define ROOT "tests/fixtures/"
 
@@ -91,69 +92,17 @@ void load_fixture(redisContext *c, const char *key, const struct folder *f,
 
 /* ---- items ---- */
 
-struct items {
-    size_t n;
-    const char **bytes;
-    size_t *lengths;
-};
-
-static struct items new_items(size_t n) {
-    struct items items = {0, calloc(n + 1, sizeof(char *)), calloc(n + 1, sizeof(size_t))};
-    test_defer(free, items.bytes);
-    test_defer(free, items.lengths);
-    return items;
-}
-
-static void put_item(struct items *items, const char *bytes, size_t length) {
-    items->bytes[items->n] = bytes;
-    items->lengths[items->n++] = length;
-}
-
-static struct items numbered(const char *prefix, long from, long to) {
-    struct items items = new_items((size_t)(to - from) + 1);
-    for (long i = from; i <= to; i++) {
-        const char *text = text_of("%s%ld", prefix, i);
-        put_item(&items, text, strlen(text));
-    }
-    return items;
-}
-
-static struct items from_hex(const struct json *list) {
-    struct items items = new_items(list->count);
-    JSON_EACH(item, list) {
-        size_t length = strlen(item->text) / 2;
-        char *bytes = malloc(length + 1);
-        test_defer(free, bytes);
-        for (size_t i = 0; i < length; i++) {
-            char digits[3] = {item->text[2 * i], item->text[2 * i + 1], 0};
-            bytes[i] = (char)strtol(digits, NULL, 16);
-        }
-        put_item(&items, bytes, length);
-    }
-    return items;
-}
-
-static struct items items_of(const struct json *rule) {
+static struct item_list items_of(const struct json *rule) {
     const char *how = json_text(rule, "rule");
-    if (strcmp(how, "hex") == 0) return from_hex(json_need(rule, "list"));
+    if (strcmp(how, "hex") == 0) return item_list_from_hex(json_need(rule, "list"));
     if (strcmp(how, "range") == 0)
-        return numbered(json_text(rule, "prefix"), json_int(rule, "from"),
-                        json_int(rule, "to_inclusive"));
-    return new_items(0);
-}
-
-/* One command with the key and n items, from `first` on. */
-static const redisReply *with_items(redisContext *c, const char *command, const char *key,
-                                    const struct items *items, size_t first, size_t n) {
-    const char *argv[BATCH + 2] = {command, key};
-    size_t lengths[BATCH + 2] = {strlen(command), strlen(key)};
-    memcpy(argv + 2, items->bytes + first, n * sizeof *argv);
-    memcpy(lengths + 2, items->lengths + first, n * sizeof *lengths);
-    return callv(c, n + 2, argv, lengths);
+        return item_list_numbered(json_text(rule, "prefix"), json_int(rule, "from"),
+                                  json_int(rule, "to_inclusive"));
+    return item_list_new(0);
 }
 
 void add_fixture_items(redisContext *c, const char *key, const struct json *filter) {
-    struct items items = items_of(json_need(filter, "items"));
+    struct item_list items = items_of(json_need(filter, "items"));
     for (size_t i = 0; i < items.n; i++)
         with_items(c, "BF.ADD", key, &items, i, 1);
 }
@@ -167,7 +116,7 @@ static bool is_listed(const struct json *list, long long number) {
 }
 
 static void must_have_members(redisContext *c, const char *key, const struct json *filter) {
-    struct items items = items_of(json_need(filter, "items"));
+    struct item_list items = items_of(json_need(filter, "items"));
     const struct json *denied = json_need(filter, "members_answered_0");
     for (size_t first = 0, n; first < items.n; first += n) {
         n = items.n - first < BATCH ? items.n - first : BATCH;
@@ -184,16 +133,16 @@ static void must_have_members(redisContext *c, const char *key, const struct jso
 static void must_take_the_same_strangers(redisContext *c, const char *key,
                                          const struct json *wanted) {
     static char texts[BATCH][16];
-    struct items items = new_items(BATCH);
+    struct item_list items = item_list_new(BATCH);
     struct sha256 sum;
     long long count = 0;
     sha256_start(&sum);
     for (int i = 0; i < BATCH; i++)
-        put_item(&items, texts[i], 0);
+        item_list_put(&items, texts[i], 0);
     for (int first = 0; first < STRANGERS; first += BATCH) {
         for (int i = 0; i < BATCH; i++)
             items.lengths[i] = (size_t)sprintf(texts[i], "miss:%d", first + i);
-        redisReply *r = (redisReply *)with_items(c, "BF.MEXISTS", key, &items, 0, BATCH);
+        redisReply *r = with_items(c, "BF.MEXISTS", key, &items, 0, BATCH);
         for (int i = 0; i < BATCH; i++) {
             if (r->element[i]->integer == 0) continue;
             if (count++ > 0) sha256_add(&sum, "\n", 1);
@@ -266,7 +215,7 @@ void must_continue_alike(redisContext *c, const char *key, const struct folder *
                          const struct json *filter) {
     const struct json *then = json_need(filter, "continuation");
     const struct json *denied = json_need(then, "indexes_answered_0");
-    struct items items = numbered("more:", 0, MORE - 1);
+    struct item_list items = item_list_numbered("more:", 0, MORE - 1);
     long long added = 0, refused = 0;
     for (size_t i = 0; i < items.n; i++) {
         const redisReply *r = with_items(c, "BF.ADD", key, &items, i, 1);
