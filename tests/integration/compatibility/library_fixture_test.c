@@ -29,9 +29,7 @@ struct fixture {
     long hits;           /* among COUNTED strangers; -1: not known */
 };
 
-static struct {
-    long loaded, refused, agreed, exported, reserved;
-} tally;
+static struct { long loaded, refused, agreed, exported, reserved; } tally;
 
 /* ---- commands ---- */
 
@@ -224,8 +222,8 @@ static void must_agree_with_leveldb(const char *folder, const char *options,
                 leveldb_reserve(n, (double)json_int(filter, "bits_per_key"), options);
         f.members = library_items(members ? members : json_text(filter, "keys"), n);
         if (f.answers)
-            f.strangers = library_items(
-                strangers, f.hits < 0 ? (long)strlen(f.answers) : COUNTED);
+            f.strangers =
+                library_items(strangers, f.hits < 0 ? (long)strlen(f.answers) : COUNTED);
         must_agree(c, &f);
     }
     print_tally(folder);
@@ -351,8 +349,7 @@ TEST(the_items_of_an_import_are_counted_as_guava_counts_them) {
         struct fixture f = fixture_of("guava", filter);
         f.kind = "guava";
         CHECK_STR(import(c, &f, file_read(f.file))->str, "OK");
-        CHECK_INT(call_int(c, "BF.CARD", "k"),
-                  json_int(filter, "approximateElementCount"));
+        CHECK_INT(call_int(c, "BF.CARD", "k"), json_int(filter, "approximateElementCount"));
         expect(c, "1", "DEL", "k");
     }
 }
@@ -375,8 +372,8 @@ TEST(filters_on_crc32_are_the_same_here) {
                            json_text(filter, "bitSize"));
         f.reserve = text_of("%s %s KIND crc32", json_text(filter, "p"),
                             json_text(filter, "n_constructor"));
-        f.members = library_items(json_text(filter, "members"),
-                                  (long)json_int(filter, "put"));
+        f.members =
+            library_items(json_text(filter, "members"), (long)json_int(filter, "put"));
         f.strangers =
             library_items(json_text(filter, "strangers"), (long)strlen(f.answers));
         if (json_int(filter, "hashFuncSize") == 0)

@@ -12,7 +12,7 @@
 
 struct item_list item_list_new(size_t room) {
     struct item_list items = {0, calloc(room + 1, sizeof(char *)),
-                          calloc(room + 1, sizeof(size_t))};
+                              calloc(room + 1, sizeof(size_t))};
     test_defer(free, items.bytes);
     test_defer(free, items.lengths);
     return items;

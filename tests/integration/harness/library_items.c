@@ -69,7 +69,8 @@ static struct item_list high_bytes(long n) {
     return items;
 }
 
-static void put_number(struct item_list *items, unsigned char *at, uint32_t number, bool big) {
+static void put_number(struct item_list *items, unsigned char *at, uint32_t number,
+                       bool big) {
     for (unsigned i = 0; i < 4; i++)
         at[big ? 3 - i : i] = (unsigned char)(number >> (8 * i));
     item_list_put(items, at, 4);

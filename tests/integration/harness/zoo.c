@@ -7,6 +7,7 @@
 #include "files.h"
 #include "harness.h"
 #include "kind.h"
+#include "kind_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +41,10 @@ enum { RESERVED = sizeof reserved / sizeof *reserved };
 
 /* Of each kind that never grows: an empty one, and one over capacity. */
 static void fill_single(redisContext *c, const struct kind *kind) {
-    expectf(c, "OK", "BF.RESERVE %s,empty 0.01 1000 KIND %s", kind->name, kind->name);
-    expectf(c, "OK", "BF.RESERVE %s,exceeded 0.001 300 KIND %s", kind->name, kind->name);
+    expectf(c, "OK",
+            text_of("BF.RESERVE %s,empty 0.01 1000 %s", kind->name, kind_options(kind)));
+    expectf(c, "OK",
+            text_of("BF.RESERVE %s,exceeded 0.001 300 %s", kind->name, kind_options(kind)));
     add_numbers(c, text_of("%s,exceeded", kind->name), 0, 500);
 }
 

@@ -7,8 +7,10 @@
  * master's effects (a replica with other settings, a replay of the AOF, an RDB
  * file) must be its equal, byte by byte. */
 
+#include "files.h"
 #include "harness.h"
 #include "kind.h"
+#include "kind_options.h"
 #include "zoo.h"
 
 #include <stdarg.h>
@@ -61,17 +63,6 @@ static void note_answer(int key, int item, const redisReply *answer) {
 /* -------------------------------------------------------------------------
  * The steps
  * ---------------------------------------------------------------------- */
-
-static void step_reserve(int key) {
-    static const char *const rates[] = {"0.9", "0.3", "0.1", "0.01", "0.001", "0.0000001"};
-    const struct kind *kind = any(2) ? kinds[any(KINDS)] : &kind_lines;
-    const char *rate = rates[kind->exceeds ? 1 + any(5) : any(6)];
-    redisReply *r = ask("BF.RESERVE key:%d %s %d KIND %s EXPANSION %d", key, rate,
-                        1 + any(200), kind->name, kind->exceeds ? 0 : any(5));
-    CHECK_STR(r->str, models[key].exists ? "ERR item exists" : "OK");
-    models[key].exists = true;
-    freeReplyObject(r);
-}
 
 static void step_add(int key) {
     int item = any(ITEMS);
@@ -147,6 +138,17 @@ static void step_delete(int key) {
     forget(key);
 }
 
+static void step_reserve(int key) {
+    static const char *const rates[] = {"0.9", "0.3", "0.1", "0.01", "0.001", "0.0000001"};
+    const struct kind *kind = kinds[any(KINDS)];
+    const char *rate = rates[kind->exceeds ? 1 + any(5) : any(6)];
+    redisReply *r = ask(
+        text_of("BF.RESERVE key:%d %s %d %s", key, rate, 1 + any(200), kind_options(kind)));
+    CHECK_STR(r->str, models[key].exists ? "ERR item exists" : "OK");
+    models[key].exists = true;
+    freeReplyObject(r);
+}
+
 static void step_overwrite(int key) {
     freeReplyObject(ask("SET key:%d x", key));
     freeReplyObject(ask("BF.ADD key:%d 1", key)); /* WRONGTYPE */
@@ -194,6 +196,43 @@ static void step_transfer(int key) {
     freeReplyObject(r);
 }
 
+/* Refused unless both are alike, as copies are. */
+static void step_merge(int key) {
+    int from = any(KEYS);
+    if (!models[from].exists) return;
+    redisReply *r = ask("BF.MERGE key:%d key:%d", key, from);
+    if (r->type == REDIS_REPLY_INTEGER) {
+        models[key].exists = true;
+        for (int i = 0; i < ITEMS; i++)
+            models[key].has[i] |= models[from].has[i];
+        CHECK_INT(call_int(master, "BF.COVERS", key_name(key), key_name(from)), 1);
+    }
+    freeReplyObject(r);
+}
+
+/* What is said besides the bytes comes from BF.INFO. */
+static void step_export(int key) {
+    int to = any(KEYS);
+    if (!models[key].exists || to == key) return;
+    redisReply *bytes = ask("BF.EXPORT key:%d", key);
+    if (bytes->type == REDIS_REPLY_STRING) {
+        redisReply *info = ask("BF.INFO key:%d FULL", key);
+        const char *kind = reply_field(info, "Kind")->str;
+        const char *encoding = reply_field(info, "Encoding")->str;
+        const redisReply *variant = reply_field(info, "Variant");
+        bool says_variant = strcmp(kind, "leveldb") == 0;
+        step_delete(to);
+        redisReply *r = ask(says_variant ? "BF.IMPORT key:%d %s %b ENCODE %s VARIANT %s"
+                                         : "BF.IMPORT key:%d %s %b ENCODE %s",
+                            to, kind, bytes->str, bytes->len, encoding, variant->str);
+        /* Others want numbers that only their maker knows. */
+        if (r->type != REDIS_REPLY_ERROR) models[to] = models[key];
+        freeReplyObject(r);
+        freeReplyObject(info);
+    }
+    freeReplyObject(bytes);
+}
+
 static void step_expire(int key) {
     freeReplyObject(any(2) ? ask("EXPIRE key:%d 1000", key) : ask("PERSIST key:%d", key));
 }
@@ -206,6 +245,8 @@ static void (*const steps[])(int key) = {
     step_script,  step_script,   step_transaction, step_reserve,
     step_reserve, step_delete,   step_rename,      step_copy,
     step_restore, step_transfer, step_expire,      step_overwrite,
+    step_merge,   step_merge,    step_export,      step_export,
+    step_reserve, step_reserve,
 };
 
 static void run_workload(redisContext *c) {
