@@ -27,7 +27,7 @@ static void put_form_options(char *at, size_t room, const struct kind_form *form
         n += snprintf(at + n, room - (size_t)n, " SEED %" PRIu64, random_u64());
     if (random_below(2))
         snprintf(at + n, room - (size_t)n, " ENCODE %s",
-                      encoding_names[random_below(ENCODINGS)]);
+                 encoding_names[random_below(ENCODINGS)]);
 }
 
 const char *kind_options(const struct kind *kind) {

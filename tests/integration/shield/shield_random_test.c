@@ -4,8 +4,10 @@
  * added is never called "absent", and replica and files have what the master has, bit by
  * bit. The model is the numbers that were added to each filter. */
 
+#include "files.h"
 #include "harness.h"
 #include "kind.h"
+#include "kind_options.h"
 #include "states.h"
 
 enum { SHIELDS = 4, NUMBERS = 3000, STEPS = 400 };
@@ -49,13 +51,9 @@ static void limit_memory(struct world *w, bool limited) {
 static void make(struct world *w, struct shield *s) {
     static const char *const states[] = {"LOADING", "READY", NULL};
     const char *state = states[random_below(3)];
-    const struct kind *kind = some_kind();
-    expect(w->m, "OK", "BF.RESERVE", s->key, "0.001", some_capacity(), "KIND", kind->name,
-           "EXPANSION",
-           kind->exceeds     ? "0"
-           : random_below(4) ? "2"
-                             : "1",
-           state);
+    expectf(w->m, "OK",
+            text_of("BF.RESERVE %s 0.001 %s %s %s", s->key, some_capacity(),
+                    kind_options(some_kind()), state ? state : ""));
     s->exists = true;
     s->plain = !state;
 }
@@ -79,8 +77,8 @@ static void add_some(struct world *w, struct shield *s) {
 
 /* The loader reads what is in the database at that moment. */
 static void rebuild(struct world *w, struct shield *s) {
-    const redisReply *r = call(w->m, "BF.REBUILD", s->key, "START", "CAPACITY",
-                               some_capacity(), "KIND", some_kind()->name);
+    const redisReply *r = callf(w->m, text_of("BF.REBUILD %s START CAPACITY %s %s", s->key,
+                                              some_capacity(), kind_options(some_kind())));
     CHECK_INT(r->type, REDIS_REPLY_STRING);
     snprintf(s->token, sizeof s->token, "%s", r->str);
     s->rebuilding = true;
