@@ -109,7 +109,7 @@ fuzz_codec := fuzz/codec_fuzz $(records) fuzz/fuzz_memory
 fuzz_foreign := fuzz/foreign_fuzz fuzz/fuzz_memory
 fuzz_forms := fuzz/forms_fuzz fuzz/fuzz_memory
 fuzz_chain := fuzz/chain_fuzz fuzz/fuzz_memory fuzz/stand_in unit/model unit/chains
-fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_inputs fuzz/commands_replies \
+fuzz_commands := fuzz/commands_fuzz fuzz/commands_calls fuzz/commands_import fuzz/commands_inputs fuzz/commands_replies \
     fuzz/commands_restore $(records) fuzz/stand_in $(harness)
 fuzz_client := fuzz/client_fuzz
 fuzz_stream := fuzz/stream_fuzz

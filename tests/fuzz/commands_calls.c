@@ -19,26 +19,35 @@ static const char *const commands[] = {
     "SET",        "EXPIRE",       "MEMORY USAGE", "TOUCH",       "DEBUG DIGEST-VALUE",
     "BF.READY",   "BF.LOADING",   "BF.CHECK",     "BF.MCHECK",   "BF.GUARD",
     "BF.REBUILD", "BF.PROMOTED",  "BF.LOAD",      "BF.REBUILD",  "BF.READY",
-    "BF.BEAT",    "BF.ADRIFT"};
+    "BF.BEAT",    "BF.ADRIFT",    "BF.IMPORT",    "BF.EXPORT",   "BF.COVERS",
+    "BF.MERGE",   "BF.IMPORT",    "BF.MERGE"};
 
-static const char *const words[] = {"CAPACITY", "ERROR",      "EXPANSION",
-                                    "NOCREATE", "NONSCALING", "ITEMS",
-                                    "SIZE",     "FILTERS",    "capacity",
-                                    "items",    "CAP",        "READY",
-                                    "k0",       "k1",         "k2",
-                                    "k3",       "NONSCALIN",  "REPLACE",
-                                    "",         "X\r\n+OK",   "START",
-                                    "LOAD",     "CHECK",      "COMMIT",
-                                    "ABORT",    "EX",         "PXAT",
-                                    "XX",       "SINCE",      "LOADING",
-                                    "READY",    "FULL",       "KIND",
-                                    "lines",    "redisbloom", "valkeybloom",
-                                    token,      token_upper,  token_short,
-                                    token_long, "START",      "LOAD",
-                                    "COMMIT",   "CHECK",      "ready",
-                                    "start",    "ex",         "TIGHTENING",
-                                    "SEED",     token,        "0000000000000000",
-                                    "AT",       "at",         "EMPTY"};
+static const char *const words[] = {"CAPACITY",   "ERROR",      "EXPANSION",
+                                    "NOCREATE",   "NONSCALING", "ITEMS",
+                                    "SIZE",       "FILTERS",    "capacity",
+                                    "items",      "CAP",        "READY",
+                                    "k0",         "k1",         "k2",
+                                    "k3",         "NONSCALIN",  "REPLACE",
+                                    "",           "X\r\n+OK",   "START",
+                                    "LOAD",       "CHECK",      "COMMIT",
+                                    "ABORT",      "EX",         "PXAT",
+                                    "XX",         "SINCE",      "LOADING",
+                                    "READY",      "FULL",       "KIND",
+                                    "lines",      "redisbloom", "valkeybloom",
+                                    token,        token_upper,  token_short,
+                                    token_long,   "START",      "LOAD",
+                                    "COMMIT",     "CHECK",      "ready",
+                                    "start",      "ex",         "TIGHTENING",
+                                    "SEED",       token,        "0000000000000000",
+                                    "AT",         "at",         "EMPTY",
+                                    "HASHES",     "BITS",       "VARIANT",
+                                    "ENCODE",     "LIKE",       "PROVE",
+                                    "IMPORT",     "ITEMS",      "leveldb",
+                                    "clickhouse", "guava",      "crc32",
+                                    "unsigned",   "signed",     "mitz64",
+                                    "mitz32",     "raw",        "int32",
+                                    "int64",      "utf16",      "encode",
+                                    "k0",         "k1"};
 
 static const char *const numbers[] = {"0",
                                       "1",
@@ -87,7 +96,7 @@ const char *key_number(uint64_t n) {
 static struct feed next_argument(struct feed *in) {
     uint64_t n = feed_number(in, 1);
     const char *text;
-    if (n < 64)
+    if (n < 96)
         text = words[n % COUNT(words)];
     else if (n < 160)
         text = numbers[n % COUNT(numbers)];

@@ -12,6 +12,7 @@
  *   - an item that was accepted is not denied, and a partial filter denies nothing
  *   - "absent" is said only if the input vouched for something, and never of what was
  *     just restored
+ *   - what was imported is exported byte by byte, and covers what was merged into it
  *   - once k0 to k3 are deleted, the server's numbers are what they were
  *
  * FUZZ_ONLY=restore or loadchunk makes every input one such operation. The tally at the
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "commands_calls.h"
+#include "commands_import.h"
 #include "commands_inputs.h"
 #include "commands_replies.h"
 #include "commands_restore.h"
@@ -43,6 +45,9 @@ static void next_operation(struct feed *in) {
         break;
     case OP_SENSIBLE:
         sensible_command(in);
+        break;
+    case OP_IMPORT:
+        bring_by_import(in);
         break;
     default:
         any_command(in);
@@ -151,6 +156,8 @@ static void report(void) {
            tally.loaded);
     printf("%zu rebuilds started, %zu times vouched, %zu times absent\n", tally.rebuilds,
            tally.vouched, tally.absent);
+    printf("BF.IMPORT %zu (%zu accepted), %zu merged\n", tally.imports, tally.imported,
+           tally.merged);
     printf("%s: used_memory %lld -> %lld, resident %lld -> %lld\n", server_name(),
            memory_at_first, memory_now("used_memory"), resident_at_first,
            memory_now("used_memory_rss"));

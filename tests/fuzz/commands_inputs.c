@@ -3,6 +3,7 @@
 
 #include "bytes.h"
 #include "commands_calls.h"
+#include "commands_import.h"
 #include "commands_restore.h"
 #include "records.h"
 
@@ -40,12 +41,13 @@ static size_t mutate_records(uint8_t *data, size_t size, size_t max, struct dice
 }
 
 static size_t put_before(uint8_t *data, size_t size, size_t max, struct dice *d) {
-    uint8_t op[8];
+    uint8_t op[IMPORT_MAX];
     size_t n = 4;
     op[0] = roll_below(d, 3) ? OP_SENSIBLE : 0;
     for (size_t i = 1; i < sizeof op; i++)
         op[i] = (uint8_t)roll(d);
-    if (op[0] == 0) n = sizeof op;
+    if (op[0] == 0) n = 8;
+    if (roll_below(d, 3) == 0) n = an_import(op, d);
     if (size + n > max) return size;
     memmove(data + n, data, size);
     memcpy(data, op, n);
@@ -121,6 +123,11 @@ void fuzz_seeds(fuzz_emit *emit) {
             new_input[n++] = (uint8_t)roll(&d);
         }
         snprintf(name, sizeof name, "shield-%02u", which);
+        emit(name, new_input, n);
+    }
+    for (unsigned i = 0; i < 16; i++) {
+        size_t n = an_import(new_input, &d);
+        snprintf(name, sizeof name, "import-%02u", i);
         emit(name, new_input, n);
     }
     for (unsigned twist = 0; twist < 10; twist++) {

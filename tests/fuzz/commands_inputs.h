@@ -7,13 +7,15 @@
  *     BF.LOADCHUNK of each record       5    | key u8 | twist u8 | length u16 | records
  *     RESTORE of the records            6    | key u8 | twist u8 | length u16 | records
  *     a sensible command                7    | which u8 | key u8 | items u8
+ *     BF.IMPORT of the bytes            8    | key u8 | kind u8 | encoding u8 | hashes u8 |
+ *                                              twist u8 | length u16 | bytes
  */
 #ifndef COMMANDS_INPUTS_H
 #define COMMANDS_INPUTS_H
 
 #include "fuzz.h"
 
-enum { OP_LOADCHUNK = 5, OP_RESTORE = 6, OP_SENSIBLE = 7, OPS = 8 };
+enum { OP_LOADCHUNK = 5, OP_RESTORE = 6, OP_SENSIBLE = 7, OP_IMPORT = 8, OPS = 9 };
 
 #define INPUT_MAX 65536
 

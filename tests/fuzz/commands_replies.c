@@ -83,6 +83,11 @@ static void check_healthy_words(const redisReply *r) {
     MUST(strcmp(r->element[HEALTHY_SAMPLE]->str, "absent") == 0);
 }
 
+static void check_export(const redisReply *r) {
+    MUST(r->type == REDIS_REPLY_STRING && r->len == so_far.form.left);
+    MUST(memcmp(r->str, so_far.form.at, r->len) == 0);
+}
+
 static void check_reply(enum wanted wanted, const redisReply *r) {
     bool is_ok = r->type == REDIS_REPLY_STATUS && strcmp(r->str, "OK") == 0;
     switch (wanted) {
@@ -128,6 +133,22 @@ static void check_reply(enum wanted wanted, const redisReply *r) {
         break;
     case DUMPED:
         note_dump(r);
+        break;
+    case IMPORTED:
+        MUST(is_ok || r->type == REDIS_REPLY_ERROR);
+        so_far.is_imported = is_ok;
+        tally.imports++;
+        tally.imported += is_ok;
+        break;
+    case EXPORTED:
+        if (so_far.is_imported) check_export(r);
+        break;
+    case MERGED:
+        so_far.is_merged = r->type == REDIS_REPLY_INTEGER;
+        tally.merged += so_far.is_merged;
+        break;
+    case COVERS:
+        if (so_far.is_merged) MUST(r->type == REDIS_REPLY_INTEGER && r->integer == 1);
         break;
     case HEALTHY:
         MUST(r->type == REDIS_REPLY_ARRAY && r->elements == HEALTHY_SAMPLE);

@@ -26,6 +26,10 @@ enum wanted {
     REBUILD_HAS, /* by REBUILD CHECK of what was added or loaded */
     STARTED,
     DUMPED,
+    IMPORTED,
+    EXPORTED, /* just as it was imported, if it was */
+    MERGED,
+    COVERS, /* what was merged into it, if it was */
     HEALTHY,
     HEALTHY_WORDS,
     TWO_KEYS,
@@ -41,6 +45,9 @@ extern struct so_far {
     bool is_new;          /* from the OK_COUNTED before: it has just come */
     bool vouched;         /* by this input, for something */
     size_t *accepted;     /* to be counted, for OK_COUNTED */
+    bool is_imported;     /* from the IMPORTED before */
+    bool is_merged;       /* from the MERGED before */
+    struct feed form;     /* what was to be imported */
 } so_far;
 
 /* Of the last START, and what can be made of it. */
@@ -55,6 +62,7 @@ extern struct dumped {
 extern struct tally {
     size_t inputs, commands, restores, restored, chunks, loaded;
     size_t rebuilds, vouched, absent;
+    size_t imports, imported, merged;
 } tally;
 
 /* All but the watcher's commands go over this one connection. */
