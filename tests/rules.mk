@@ -159,6 +159,7 @@ long: $B/unit-tests $(INTEGRATION) $(MODULE) $(fuzzers)
 	$(test_server) LONG=1 $(INTEGRATION) -v large torture feed_
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
+	$B/forms-fuzz -runs=10000000 tests/fuzz/corpus/forms
 	for only in restore loadchunk; do \
 	    $(test_server) FUZZ_ONLY=$$only \
 	        $B/commands-fuzz -runs=1000000 tests/fuzz/corpus/commands || exit 1; \

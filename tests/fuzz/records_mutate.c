@@ -47,7 +47,7 @@ static const struct field fixed_fields[] = {
     {H_LEASE, 8},    {H_VOUCHED, 8},  {H_TOKEN, 8},  {H_START, 8},
     {H_RECEIVED, 8}, {H_CHAINS, 2},   {H_STATE, 1},  {H_TOKEN, 8}};
 static const struct field chain_fields[] = {
-    {C_KIND, 1},      {C_VARIANT, 1}, {C_RESERVED, 2}, {C_EXPANSION, 4},
+    {C_KIND, 1},      {C_VARIANT, 1}, {C_ENCODING, 2}, {C_EXPANSION, 4},
     {C_IDENTITY, 8},  {C_SECRET, 8},  {C_SECOND, 8},   {C_ERROR, 8},
     {C_PARAMETER, 8}, {C_FOLLOWS, 8}, {C_LAYERS, 4},   {C_RESERVED2, 4}};
 static const struct field layer_fields[] = {{L_PROBES, 2}, {L_VARIANT, 2},  {L_RESERVED, 4},

@@ -73,6 +73,49 @@ void make_layer(uint8_t *out, struct dice *d) {
     store_f64(out + L_PARAMETER, 0.1 / (double)(1 + roll_below(d, 1000)));
 }
 
+/* ---- single layers ---- */
+
+enum { LEVELDB = 4, CLICKHOUSE, GUAVA, CRC32 };
+
+bool is_single(const uint8_t *chain) {
+    return chain[C_KIND] >= LEVELDB && chain[C_KIND] <= CRC32;
+}
+
+static uint64_t hashes_fit(unsigned kind, uint64_t hashes) {
+    if (kind == LEVELDB) return hashes % 40;
+    return 1 + hashes % (kind == GUAVA ? 255 : 300);
+}
+
+static void fit_layer(uint8_t *layer, unsigned kind) {
+    uint64_t bytes = 1 + load_u64(layer + L_BYTES) % 2048, bits = 0;
+    if (kind == GUAVA) bytes *= 8;
+    if (kind == CRC32) bits = 8 * bytes - bytes % 8;
+    if (kind == CRC32) bytes = (bits + 63) / 64 * 8;
+    store_u16(layer + L_PROBES, (uint16_t)hashes_fit(kind, load_u16(layer + L_PROBES)));
+    store_u64(layer + L_BYTES, bytes);
+    store_f64(layer + L_PARAMETER, (double)bits);
+}
+
+void fit_single(uint8_t *chain) {
+    unsigned kind = chain[C_KIND];
+    chain[C_VARIANT] &= kind == LEVELDB || kind == GUAVA;
+    chain[C_ENCODING] %= 4;
+    store_u32(chain + C_EXPANSION, 0);
+    if (kind != CLICKHOUSE) store_u64(chain + C_SECRET, 0);
+    store_u64(chain + C_SECRET + 8, 0);
+    store_u16(chain + CHAIN + L_VARIANT, chain[C_VARIANT]);
+    fit_layer(chain + CHAIN, kind);
+}
+
+/* ---- chains ---- */
+
+static void make_single(uint8_t *out, struct dice *d) {
+    out[C_KIND] = (uint8_t)(LEVELDB + roll_below(d, 4));
+    out[C_VARIANT] = (uint8_t)roll(d);
+    out[C_ENCODING] = (uint8_t)roll(d);
+    fit_single(out);
+}
+
 size_t make_chain(uint8_t *out, struct dice *d, uint32_t layers,
                   struct shape_chain *shape) {
     layers = 1 + (uint32_t)roll_below(d, layers);
@@ -88,6 +131,7 @@ size_t make_chain(uint8_t *out, struct dice *d, uint32_t layers,
     for (uint32_t i = 0; i < layers; i++) {
         uint8_t *layer = out + CHAIN + i * LAYER;
         make_layer(layer, d);
+        if (layers == 1 && roll_below(d, 2)) make_single(out, d);
         shape_add_layer(shape, load_u64(layer + L_BYTES));
     }
     store_u64(out + C_FOLLOWS, shape->total);

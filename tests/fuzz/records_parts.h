@@ -8,6 +8,8 @@
 #ifndef RECORDS_PARTS_H
 #define RECORDS_PARTS_H
 
+#include <stdbool.h>
+
 #include "records.h"
 
 enum record_type { OTHER, HEADER_RECORD, CHUNK_RECORD, GROWTH_RECORD };
@@ -28,6 +30,12 @@ uint64_t number_that_hurts(struct dice *d);
 
 /* A layer that a server could have written. */
 void make_layer(uint8_t *out, struct dice *d);
+
+/* The kinds that have a single layer and never grow. */
+bool is_single(const uint8_t *chain);
+
+/* Of such a chain and its layer: numbers become ones that its kind can have. */
+void fit_single(uint8_t *chain);
 
 /* One chain's record of 1 to `layers` such layers; returns its length. */
 size_t make_chain(uint8_t *out, struct dice *d, uint32_t layers, struct shape_chain *shape);

@@ -24,33 +24,47 @@ static void must_be_rate(uint8_t *at, struct dice *d) {
     if (!(v > 0 && v < 1) && !lazy(d)) store_f64(at, 0.01);
 }
 
-static void repair_layer(uint8_t *at, struct dice *d) {
+static void repair_lines(uint8_t *at, struct dice *d) {
     uint64_t probes = load_u16(at + L_PROBES), sectors = load_u16(at + L_VARIANT);
-    uint64_t bytes = load_u64(at + L_BYTES), capacity = load_u64(at + L_CAPACITY);
+    uint64_t bytes = load_u64(at + L_BYTES);
     if (probes < 1 || probes > 4) must_be(at + L_PROBES, 2, 1 + probes % 4, d);
     if (sectors != 2 && sectors != 4 && sectors != 8) must_be(at + L_VARIANT, 2, 8, d);
-    must_be(at + L_RESERVED, 4, 0, d);
     if (bytes < 64 || bytes > 16384 || bytes % 64 != 0)
         must_be(at + L_BYTES, 8, 64 * (1 + bytes % 16), d);
-    if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
-    if (load_u64(at + L_ITEMS) > UINT64_C(1) << 48) must_be(at + L_ITEMS, 8, 0, d);
-    must_be_rate(at + L_ERROR, d);
     must_be_rate(at + L_PARAMETER, d);
 }
 
-/* The room for layers ends at the record's. */
-static void repair_chain(struct record *r, size_t start, bool born, bool last,
-                         struct dice *d) {
-    uint8_t *at = r->bytes + start;
+static void repair_layer(uint8_t *at, struct dice *d) {
+    uint64_t capacity = load_u64(at + L_CAPACITY);
+    must_be(at + L_RESERVED, 4, 0, d);
+    if (capacity < 1 || capacity > UINT64_C(1) << 60) must_be(at + L_CAPACITY, 8, 100, d);
+    if (load_u64(at + L_ITEMS) > UINT64_C(1) << 48) must_be(at + L_ITEMS, 8, 0, d);
+    must_be_rate(at + L_ERROR, d);
+}
+
+static void must_be_lines(uint8_t *at, struct dice *d) {
     must_be(at + C_KIND, 1, 1, d);
     must_be(at + C_VARIANT, 1, 0, d);
-    must_be(at + C_RESERVED, 2, 0, d);
+    must_be(at + C_ENCODING, 1, 0, d);
+}
+
+static void repair_fields(uint8_t *at, struct dice *d) {
+    must_be(at + C_RESERVED, 1, 0, d);
     must_be(at + C_SECOND, 8, 0, d);
     must_be(at + C_SECOND + 8, 8, 0, d);
     must_be(at + C_PARAMETER, 8, 0, d);
     must_be(at + C_RESERVED2, 4, 0, d);
     if (load_u32(at + C_EXPANSION) > 32768) must_be(at + C_EXPANSION, 4, 2, d);
     must_be_rate(at + C_ERROR, d);
+}
+
+/* The room for layers ends at the record's. */
+static void repair_chain(struct record *r, size_t start, bool born, bool last,
+                         struct dice *d) {
+    uint8_t *at = r->bytes + start;
+    bool single = is_single(at);
+    if (!single) must_be_lines(at, d);
+    repair_fields(at, d);
 
     uint64_t layers = load_u32(at + C_LAYERS), total = 0;
     uint64_t room = (r->length - start - CHAIN) / LAYER;
@@ -59,12 +73,15 @@ static void repair_chain(struct record *r, size_t start, bool born, bool last,
         r->length = start + CHAIN + LAYER;
         room = 1;
     }
-    if ((layers < 1 || layers > room) && !lazy(d))
-        store_u32(at + C_LAYERS, (uint32_t)(layers = last || room == 0 ? room : 1));
+    uint64_t wanted = single || !last ? room > 0 : room;
+    if ((layers < 1 || layers > (single ? 1 : room)) && !lazy(d))
+        store_u32(at + C_LAYERS, (uint32_t)(layers = wanted));
     if (load_u32(at + C_EXPANSION) == 0 && layers > 1) must_be(at + C_EXPANSION, 4, 2, d);
 
     for (size_t l = start + CHAIN; l < record_chain_end(r, start); l += LAYER) {
         repair_layer(r->bytes + l, d);
+        if (!single) repair_lines(r->bytes + l, d);
+        if (single && !lazy(d)) fit_single(at);
         if (born) must_be(r->bytes + l + L_ITEMS, 8, 0, d);
         total += load_u64(r->bytes + l + L_BYTES);
     }

@@ -34,7 +34,8 @@ enum {
 
     C_KIND = 0,
     C_VARIANT = 1,
-    C_RESERVED = 2,
+    C_ENCODING = 2,
+    C_RESERVED = 3,
     C_EXPANSION = 4,
     C_IDENTITY = 8,
     C_SECRET = 16,
