@@ -12,9 +12,10 @@
 #include "text.h"
 #include "watch/eviction.h"
 
-/* For servers that don't know how to look for LIKE (command_docs.c). */
+/* For servers that don't know how to look for LIKE (command_docs.c). They ask before
+ * anybody has looked at the number of arguments, and nobody is there to reply to. */
 static int say_keys(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    RedisModule_KeyAtPos(ctx, 1);
+    if (argc > 1) RedisModule_KeyAtPos(ctx, 1);
     for (int i = 4; i + 1 < argc; i++)
         if (text_is_word(argv[i], "LIKE")) RedisModule_KeyAtPos(ctx, i + 1);
     return REDISMODULE_OK;
@@ -62,8 +63,8 @@ static bool make_anew(RedisModuleCtx *ctx, RedisModuleString *name,
  *            [ENCODE encoding] [LIKE other] [LOADING | READY]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 4) return reply_wrong_arity(ctx);
     if (RedisModule_IsKeysPositionRequest(ctx)) return say_keys(ctx, argv, argc);
+    if (argc < 4) return reply_wrong_arity(ctx);
 
     struct wish wish;
     RedisModuleString *like;
