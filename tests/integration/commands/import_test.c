@@ -161,8 +161,7 @@ TRANSCRIPT(an_import_refuses_options_that_its_kind_cant_use) {
         {"leveldb", "SEED 6", "ERR kind 'leveldb' takes no SEED"},
         {"leveldb", "BITS 64", "ERR kind 'leveldb' takes no BITS"},
         {"leveldb", "VARIANT mitz64", "ERR unknown variant 'mitz64': unsigned, signed"},
-        {"leveldb", "ENCODE utf8",
-         "ERR unknown encoding 'utf8': raw, int32, int64, utf16"},
+        {"leveldb", "ENCODE utf8", "ERR unknown encoding 'utf8': raw, int32, int64, utf16"},
         {"guava", "VARIANT mitz64", "ERR kind 'guava' takes no VARIANT"},
         {"guava", "SEED 1", "ERR kind 'guava' takes no SEED"},
         {"clickhouse", "", "ERR kind 'clickhouse' needs HASHES"},
@@ -330,8 +329,8 @@ TEST(scripts_and_transactions_import_and_export) {
             "return redis.call('BF.IMPORT', KEYS[1], 'crc32', ARGV[1], 'HASHES', 6, "
             "'BITS', 19, 'PROVE', 'hello')",
             f->data.at, f->data.length);
-    const redisReply *r = call(c, "EVAL", "return redis.call('BF.EXPORT', KEYS[1])", "1",
-                               "k");
+    const redisReply *r =
+        call(c, "EVAL", "return redis.call('BF.EXPORT', KEYS[1])", "1", "k");
     CHECK_MEM(r->str, r->len, f->data.at, f->data.length);
 
     expect(c, "OK", "MULTI");

@@ -80,14 +80,13 @@ TRANSCRIPT(like_takes_the_encoding_the_variant_and_the_seed_too) {
 
 TRANSCRIPT(like_takes_a_state_and_nothing_else) {
     static const char *const other[][2] = {
-        {"EXPANSION", "2"}, {"KIND", "lines"},   {"ENCODE", "raw"},
-        {"SEED", "0"},      {"VARIANT", "x"},    {"NONSCALING", NULL},
+        {"EXPANSION", "2"}, {"KIND", "lines"}, {"ENCODE", "raw"},
+        {"SEED", "0"},      {"VARIANT", "x"},  {"NONSCALING", NULL},
     };
     expect(c, "OK", "BF.RESERVE", "a", "0.01", "100");
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         test_case("%s", other[i][0]);
-        expect_refusal(c,
-                       "(error) ERR LIKE takes all but LOADING and READY from the other",
+        expect_refusal(c, "(error) ERR LIKE takes all but LOADING and READY from the other",
                        "BF.RESERVE", "k", "0.01", "100", "LIKE", "a", other[i][0],
                        other[i][1]);
     }
