@@ -98,7 +98,8 @@ static int merge_into(struct merge *m) {
     change_begin(m->into);
     for (int i = 0; i < m->n; i++)
         changed |= union_add(m->into->live, source_of(m, i), fresh, REPLICATE_PIECE);
-    if (changed) replicate_merge(m->ctx, m->name, m->into, fresh);
+    if (changed || replicate_sends_all(m->ctx, m->into))
+        replicate_merge(m->ctx, m->name, m->into, fresh);
     change_end(m->ctx, m->name, m->into);
     RedisModule_Free(fresh);
     if (changed) announce(m->ctx, m->name, "bf.merge");
