@@ -372,6 +372,24 @@ TEST(a_merge_is_an_event_if_it_changed_something) {
     CHECK_STR(events(l, c), "bf.reserve bf.ready");
 }
 
+/* It may have been there, and lost: what else was in it is not to be denied. */
+TEST(a_merge_into_a_filter_that_may_have_been_lost_makes_it_loading) {
+    struct server *s = server_start(.module_args = "bf-missing-key maybe");
+    struct pair p = pair_linked(s, server_start(.config = AOF_BY_COMMAND));
+    expect(p.m, "OK", "BF.RESERVE", "a", "0.01", "100");
+    expect(p.m, "1", "BF.ADD", "a", "anna");
+    expect(p.m, "1", "BF.MERGE", "k", "a");
+    expect(p.m, "[1, 1]", "BF.MEXISTS", "k", "anna", "bob");
+    CHECK_STR(unknown_by(p.m, "k"), "loading");
+    check_pair(&p);
+    CHECK_STR(unknown_by(p.r, "k"), "loading");
+    expect(p.m, "OK", "BF.READY", "k");
+    expect(p.m, "absent", "BF.CHECK", "k", "bob");
+    check_pair(&p);
+    redisContext *c = restart_with(p.replica, NULL);
+    expect(c, "[1, 1]", "BF.MEXISTS", "k", "anna", "bob");
+}
+
 TEST(transactions_and_scripts_merge) {
     redisContext *c = client(server_shared());
     expect(c, "1", "BF.ADD", "a", "anna");
