@@ -30,6 +30,33 @@ TEST(a_filter_moves_with_its_slot_key_by_key) {
     CHECK_INT(count_missing(b, "k", 0, 3000), 0);
 }
 
+/* Three keys that are nowhere together, and three that are. */
+TEST(filters_are_compared_and_merged_within_one_slot) {
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from);
+    static const char *const crossed = "(error) CROSSSLOT *";
+    expect(a, "1", "BF.ADD", "a", "anna");
+    expect(a, "1", "BF.ADD", "b", "bob");
+    expect_like(a, crossed, "BF.COVERS", "a", "b");
+    expect_like(a, crossed, "BF.MERGE", "c", "a");
+    expect_like(a, crossed, "BF.MERGE", "a", "a", "b");
+    expect_like(a, crossed, "BF.RESERVE", "c", "0.01", "100", "LIKE", "a");
+    expect_like(a, crossed, "BF.RESERVE", "c", "0.01", "100", "READY", "like", "a");
+    expect(a, "OK", "BF.RESERVE", "c", "0.01", "100");
+
+    expect(a, "1", "BF.ADD", "{t}a", "anna");
+    expect(a, "OK", "BF.RESERVE", "{t}b", "0.01", "100", "LIKE", "{t}a");
+    expect(a, "1", "BF.MERGE", "{t}b", "{t}a");
+    expect(a, "1", "BF.MERGE", "{t}c", "{t}a", "{t}b");
+    expect(a, "1", "BF.COVERS", "{t}c", "{t}a");
+
+    redisContext *b = client(to);
+    expect_like(b, "(error) MOVED *", "BF.RESERVE", "{t}d", "0.01", "100", "LIKE", "{t}a");
+    expect_like(b, "(error) *", "BF.RESERVE", "{t}d");
+    expect_like(b, "(error) *", "BF.RESERVE");
+}
+
 /* Snapshots take a second for each key, so that the adds arrive in between. */
 TEST(a_filter_grows_while_its_slot_is_moved) {
     if (server_flavour() != VALKEY || server_version() < 900)
