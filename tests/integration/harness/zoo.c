@@ -4,6 +4,8 @@
 
 #include "zoo.h"
 
+#include "files.h"
+#include "forms.h"
 #include "harness.h"
 
 #include <stdio.h>
@@ -32,9 +34,66 @@ static const struct {
     {"valkeybloom, empty", "0.01", "1000", "2", 0, "valkeybloom"},
     {"valkeybloom, grown", "0.01", "20", "2", 6000, "valkeybloom"},
     {"valkeybloom, full", "0.001", "100", "0", 100, "valkeybloom"},
+    {"leveldb, empty", "0.01", "1000", "0", 0, "leveldb"},
+    {"leveldb, large", "0.01", "2000000", "0", 5000, "leveldb"},
+    {"clickhouse", "0.01", "1000", "0", 2000, "clickhouse"},
+    {"guava, large", "0.01", "2000000", "0", 5000, "guava"},
+    {"crc32", "0.01", "1000", "0", 2000, "crc32"},
 };
 
 enum { RESERVED = sizeof reserved / sizeof *reserved };
+
+/* What else a library's filter may be. */
+static const char *const encoded[][7] = {
+    {"of int64", "KIND", "guava", "VARIANT", "mitz32", "ENCODE", "int64"},
+    {"of int32", "KIND", "leveldb", "VARIANT", "signed", "ENCODE", "int32"},
+    {"of utf16", "KIND", "clickhouse", "SEED", "18446744073709551615", "ENCODE", "utf16"},
+};
+
+enum { ENCODED = sizeof encoded / sizeof *encoded, ENCODED_ITEMS = 1500 };
+
+static void fill_with_libraries(redisContext *c) {
+    for (int i = 0; i < ENCODED; i++) {
+        const char *argv[10] = {"BF.RESERVE", encoded[i][0], "0.01", "1000"};
+        for (int j = 1; j < 7; j++)
+            argv[3 + j] = encoded[i][j];
+        CHECK_STR(callv(c, 10, argv, NULL)->str, "OK");
+        add_numbers(c, encoded[i][0], 0, ENCODED_ITEMS);
+    }
+    for (size_t i = 0; i < FORMS; i++)
+        import_form(c, text_of("imported %zu", i), &forms[i]);
+    const struct dump *d = dump_filter(c, "guava, large");
+    load_filter(c, "guava, loaded", d);
+    load_pieces(c, "guava, partial", d, 0, 2);
+}
+
+static const char *const merged[] = {"grown", "redisbloom, grown", "valkeybloom, grown",
+                                     "guava, large"};
+
+enum { MERGED = sizeof merged / sizeof *merged };
+
+static const char *name_merged(int i) {
+    return text_of("%s, merged", merged[i]);
+}
+
+static void fill_with_merged(redisContext *c) {
+    for (int i = 0; i < MERGED; i++) {
+        expect(c, "#t", "BF.MERGE", name_merged(i), merged[i]);
+        add_numbers(c, name_merged(i), 5000, 5010);
+    }
+}
+
+static void check_more_members(redisContext *c) {
+    for (int i = 0; i < ENCODED; i++)
+        CHECK_INT(count_missing(c, encoded[i][0], 0, ENCODED_ITEMS), 0);
+    for (size_t i = 0; i < FORMS; i++)
+        expect(c, "[#t, #t]", "BF.MEXISTS", text_of("imported %zu", i), forms[i].member[0],
+               forms[i].member[1]);
+    for (int i = 0; i < MERGED; i++)
+        CHECK_INT(count_missing(c, name_merged(i), 0, 5010), 0);
+    CHECK_INT(count_missing(c, "guava, loaded", 0, 5000), 0);
+    CHECK_INT(count_missing(c, "guava, partial", 0, 10000), 0);
+}
 
 static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};
 
@@ -56,6 +115,8 @@ void zoo_fill(redisContext *c) {
     load_filter(c, "redisbloom, loaded", d);
     load_pieces(c, "redisbloom, partial", d, 0, 2);
     load_filter(c, "valkeybloom, loaded", dump_filter(c, "valkeybloom, grown"));
+    fill_with_libraries(c);
+    fill_with_merged(c);
 }
 
 void zoo_check_members(redisContext *c) {
@@ -68,6 +129,7 @@ void zoo_check_members(redisContext *c) {
     CHECK_INT(count_missing(c, "redisbloom, loaded", 0, 5000), 0);
     CHECK_INT(count_missing(c, "redisbloom, partial", 0, 10000), 0);
     CHECK_INT(count_missing(c, "valkeybloom, loaded", 0, 6000), 0);
+    check_more_members(c);
 }
 
 void zoo_check_partial(redisContext *c) {
