@@ -191,25 +191,103 @@ static void step_transfer(int key) {
     freeReplyObject(r);
 }
 
+/* ---- other libraries' filters, and several in one ---- */
+
+/* Some of these sizes, some kinds have no filter for. */
+static void step_reserve_kind(int key) {
+    static const char *const kinds[] = {"redisbloom", "valkeybloom", "leveldb",
+                                        "clickhouse", "guava",       "crc32"};
+    static const char *const encodings[] = {"raw", "int32", "int64", "utf16"};
+    const char *kind = kinds[any(6)];
+    redisReply *r = any(2)
+                        ? ask("BF.RESERVE key:%d 0.01 %d KIND %s", key, 1 + any(200), kind)
+                        : ask("BF.RESERVE key:%d 0.01 %d KIND %s ENCODE %s", key,
+                              1 + any(200), kind, encodings[any(4)]);
+    if (models[key].exists) CHECK_INT(r->type, REDIS_REPLY_ERROR);
+    if (r->type == REDIS_REPLY_STATUS) models[key].exists = true;
+    freeReplyObject(r);
+}
+
+/* Its own numbers are in BF.INFO. */
+static void step_reserve_like(int key) {
+    int like = any(KEYS);
+    if (!models[like].exists || models[key].exists) return;
+    redisReply *info = ask("BF.INFO key:%d FULL", like);
+    redisReply *r = ask("BF.RESERVE key:%d %s %lld LIKE key:%d", key,
+                        reply_field(info, "Error rate")->str,
+                        reply_field(info, "Capacity")->integer, like);
+    if (r->type == REDIS_REPLY_STATUS) models[key].exists = true;
+    freeReplyObject(info);
+    freeReplyObject(r);
+}
+
+static void step_export(int key) {
+    int to = any(KEYS);
+    if (!models[key].exists || to == key) return;
+    redisReply *info = ask("BF.INFO key:%d FULL", key), *r = NULL;
+    const char *kind = reply_field(info, "Kind")->str;
+    const char *encoding = reply_field(info, "Encoding")->str;
+    redisReply *data = ask("BF.EXPORT key:%d", key);
+    if (data->type == REDIS_REPLY_STRING) step_delete(to);
+    if (strcmp(kind, "guava") == 0 || strcmp(kind, "leveldb") == 0)
+        r = ask("BF.IMPORT key:%d %s %b ENCODE %s", to, kind, data->str, data->len,
+                encoding);
+    else if (strcmp(kind, "clickhouse") == 0)
+        r = ask("BF.IMPORT key:%d %s %b SEED 0 HASHES 5 ENCODE %s", to, kind, data->str,
+                data->len, encoding);
+    if (r) CHECK_STR(r->str, "OK");
+    if (r) models[to] = models[key];
+    freeReplyObject(info);
+    freeReplyObject(data);
+    freeReplyObject(r);
+}
+
+static long merges;
+
+static void step_merge(int key) {
+    int from = any(KEYS);
+    if (!models[from].exists) return;
+    redisReply *r = ask("BF.MERGE key:%d key:%d", key, from);
+    if (r->type != REDIS_REPLY_ERROR) {
+        models[key].exists = true;
+        for (int i = 0; i < ITEMS; i++)
+            models[key].has[i] = models[key].has[i] || models[from].has[i];
+        merges += r->integer;
+    }
+    freeReplyObject(r);
+}
+
+static void step_covers(int key) {
+    int other = any(KEYS);
+    if (!models[key].exists || !models[other].exists) return;
+    redisReply *r = ask("BF.COVERS key:%d key:%d", key, other);
+    if (key == other) CHECK_INT(r->integer, 1);
+    freeReplyObject(r);
+}
+
 static void step_expire(int key) {
     freeReplyObject(any(2) ? ask("EXPIRE key:%d 1000", key) : ask("PERSIST key:%d", key));
 }
 
 /* Adds are most of it: filters must get the time to grow. */
 static void (*const steps[])(int key) = {
-    step_add,     step_add,      step_add,         step_add,
-    step_add,     step_add,      step_madd,        step_madd,
-    step_madd,    step_madd,     step_insert,      step_insert_nocreate,
-    step_script,  step_script,   step_transaction, step_reserve,
-    step_reserve, step_delete,   step_rename,      step_copy,
-    step_restore, step_transfer, step_expire,      step_overwrite,
+    step_add,     step_add,          step_add,         step_add,
+    step_add,     step_add,          step_madd,        step_madd,
+    step_madd,    step_madd,         step_insert,      step_insert_nocreate,
+    step_script,  step_script,       step_transaction, step_reserve,
+    step_reserve, step_delete,       step_rename,      step_copy,
+    step_restore, step_transfer,     step_expire,      step_overwrite,
+    step_merge,   step_merge,        step_covers,      step_reserve_kind,
+    step_export,  step_reserve_like,
 };
 
 static void run_workload(redisContext *c) {
     master = c;
     memset(models, 0, sizeof models);
+    merges = 0;
     for (int i = 0; i < STEPS; i++)
         steps[any(sizeof steps / sizeof *steps)](any(KEYS));
+    CHECK(merges > 10);
 }
 
 /* -------------------------------------------------------------------------
