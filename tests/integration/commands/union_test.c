@@ -60,6 +60,11 @@ TRANSCRIPT(like_makes_an_empty_filter_that_is_comparable) {
                   call_text(c, "BF.INFO", "a", "FILTERS"));
         expect(c, "#t", "BF.COVERS", "a", "b");
         expect(c, "#f", "BF.COVERS", "b", "a");
+        const char *state = key_state(c, "b");
+        expect(c, "OK", "DEBUG", "RELOAD");
+        CHECK_STR(key_state(c, "b"), state);
+        add_numbers(c, "b", 1000, 2000);
+        check_members(c, "b", 1000, 2000);
         clear(c);
     }
 }

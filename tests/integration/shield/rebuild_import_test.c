@@ -116,6 +116,57 @@ TRANSCRIPT(an_import_of_no_items_is_an_empty_table) {
     expect(c, "absent", "BF.CHECK", "k", f->member[0]);
 }
 
+/* ---- START ---- */
+
+TRANSCRIPT(a_rebuild_begins_with_the_options_of_a_reserve) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", "clickhouse", "SEED", "7",
+           "ENCODE", "int64");
+    const redisReply *r = call(c, "BF.REBUILD", "k", "START", "CAPACITY", "200");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "42");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    expect(c, "OK", "BF.RESERVE", "alike", "0.01", "200", "KIND", "clickhouse", "SEED", "7",
+           "ENCODE", "int64");
+    expect(c, "#t", "BF.COVERS", "k", "alike");
+
+    r = call(c, "BF.REBUILD", "k", "START", "SEED", "8", "ENCODE", "raw");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    expect(c, "(error) ERR filters can't be compared: their encodings differ", "BF.COVERS",
+           "k", "alike");
+    expect(c, "[maybe, absent]", "BF.MCHECK", "k", "anna", "42");
+}
+
+TRANSCRIPT(a_rebuild_refuses_what_a_reserve_refuses) {
+    static const char *const bad[][4] = {
+        {"guava", "SEED", "1", "(error) ERR kind 'guava' takes no SEED"},
+        {"lines", "ENCODE", "raw", "(error) ERR kind 'lines' takes no ENCODE"},
+        {"guava", "VARIANT", "x", "(error) ERR unknown variant 'x': mitz64, mitz32"},
+        {"guava", "EXPANSION", "2", "(error) ERR filters of this kind never grow"},
+        {"clickhouse", "SEED", "x", "(error) ERR bad seed"},
+        {"crc32", "ERROR", "0.7", "(error) ERR error rate is too large for this kind"},
+        {"guava", "LIKE", "k", "(error) ERR unknown option 'LIKE'"},
+    };
+    make_ready(c, "k");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_case("%s %s", bad[i][0], bad[i][1]);
+        expect_refusal(c, bad[i][3], "BF.REBUILD", "k", "START", "KIND", bad[i][0],
+                       bad[i][1], bad[i][2]);
+        expect_refusal(c, bad[i][3], "BF.REBUILD", "none", "START", "KIND", bad[i][0],
+                       bad[i][1], bad[i][2]);
+    }
+}
+
+TRANSCRIPT(a_rebuild_makes_a_librarys_filter_that_is_not_there) {
+    const redisReply *r = call(c, "BF.REBUILD", "k", "START", "KIND", "guava", "CAPACITY",
+                               "2", "ERROR", "0.01", "ENCODE", "int64");
+    expect(c, "#t", "BF.ADD", "k", "42");
+    expect(c, "(error) ERR item 'x' can't be encoded as int64", "BF.ADD", "k", "x");
+    CHECK_INT(import_next(c, r->str, form_of("guava")->data, 2), 2);
+    expect(c, "[unknown, maybe]", "BF.MCHECK", "k", "43", "42");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "2");
+    expect(c, "[absent, maybe]", "BF.MCHECK", "k", "43", "42");
+}
+
 /* ---- what is refused ---- */
 
 #define FITS "abcdefgh\x06" /* leveldb, for two items at one in a hundred */
