@@ -29,7 +29,7 @@ void union_count(const struct kind *kind, struct layer *layer, uint64_t others);
 
 /* Sets the bits of `from`, and counts the items anew. True if a bit was clear. Then, if
  * `changed` isn't NULL, changed[i] becomes 1 for the i-th `piece` bytes of the joined
- * arrays in which one was. `piece` is a multiple of 8. */
+ * arrays in which one was. `piece` is not 0. */
 bool union_add(struct chain *into, const struct chain *from, uint8_t *changed,
                uint64_t piece);
 

@@ -407,6 +407,39 @@ TEST(a_union_holds_what_either_held) {
     }
 }
 
+/* Layers end anywhere: a word of one may lie in two pieces of the joined arrays. */
+static struct chain *grown(const struct kind *kind) {
+    struct chain_spec spec = {.kind = kind,
+                              .error = .01,
+                              .expansion = 1,
+                              .asked_expansion = 1,
+                              .secret2 = {1, 2}};
+    kind->complete(&spec);
+    struct chain *c = chain_made(counting_memory(), &spec, 11);
+    if (!kind->exceeds) chain_must_grow(c);
+    if (!kind->exceeds) chain_must_grow(c);
+    return c;
+}
+
+TEST(a_union_notes_the_pieces_that_it_changed_and_no_others) {
+    enum { PIECE = 8, PIECES = 64 };
+    for (size_t k = 0; k < KINDS; k++) {
+        struct chain *a = grown(kinds[k]), *b = chain_copy(a);
+        CHECK(chain_bytes(a) <= PIECE * PIECES);
+        uint64_t offset = 0;
+        for (uint32_t l = 0; l < a->nlayers; offset += a->layers[l++].bytes)
+            for (uint64_t i = 0; i < a->layers[l].bytes; i++) {
+                uint8_t changed[PIECES] = {0};
+                b->layers[l].bits[i] = 0x80;
+                CHECK(union_add(a, b, changed, PIECE));
+                test_case("%s, layer %u, byte %u", kinds[k]->name, l, (unsigned)i);
+                for (uint64_t p = 0; p < PIECES; p++)
+                    CHECK_INT(changed[p], p == (offset + i) / PIECE);
+            }
+        chain_free(b);
+    }
+}
+
 TEST(what_would_set_other_bits_is_not_comparable) {
     struct chain *a = made(&kind_guava, 0, 0, .01, 1000);
     CHECK_STR(union_difference(a, made(&kind_leveldb, 0, 0, .01, 1000)), "kinds");
