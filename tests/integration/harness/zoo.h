@@ -5,8 +5,8 @@
  * One of each: reserved and empty, made by an add, full and nonscaling, grown by
  * many layers, of several chunks, with coarse and with fine error rates, with
  * odd items, loaded whole, loaded in part, and the same of the foreign kinds; those of
- * other libraries with each encoding, imported, and merged. A test fills a server, notes what the filters are, does something to the server, and checks
- * that they are still that. */
+ * other libraries with each encoding, imported, and merged. A test fills a server, notes
+ * what the filters are, does something to the server, and checks that they are still that. */
 
 #ifndef ZOO_H
 #define ZOO_H
