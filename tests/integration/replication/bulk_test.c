@@ -236,6 +236,21 @@ TEST(only_the_pieces_that_a_merge_changed_are_sent) {
     check_equal(&p);
 }
 
+/* Those of valkey-bloom have any number of bytes, so pieces end within words. */
+TEST(what_is_merged_into_layers_of_odd_sizes_reaches_a_replica) {
+    struct pair p = pair_linked(server_start(), server_start());
+    expect(p.m, "OK", "BF.RESERVE", "k", "0.000001", "150001", "EXPANSION", "1", "KIND",
+           "valkeybloom");
+    add_numbers(p.m, "k", 0, 320000);
+    expect(p.m, "OK", "BF.RESERVE", "b", "0.000001", "150001", "LIKE", "k");
+    expect(p.m, "1", "BF.MERGE", "b", "k");
+    for (long n = 320000; n < 320040; n++) {
+        callf(p.m, "BF.ADD b %ld", n);
+        expect(p.m, "1", "BF.MERGE", "k", "b");
+    }
+    check_equal(&p);
+}
+
 /* ---- an AOF that breaks off ---- */
 
 static const char *aof_path(const struct server *s) {

@@ -57,6 +57,13 @@ TEST(filters_are_compared_and_merged_within_one_slot) {
     expect_like(b, "(error) *", "BF.RESERVE");
 }
 
+/* One made, and one that has more every time. */
+static void merge_on_the_way(redisContext *c) {
+    long long items = call_int(c, "BF.CARD", "{k}part");
+    add_numbers(c, "{k}part", (long)items, (long)items + 50);
+    call(c, "BF.MERGE", "{k}new", "{k}part");
+}
+
 /* Snapshots take a second for each key, so that the adds arrive in between. */
 TEST(a_filter_grows_while_its_slot_is_moved) {
     if (server_flavour() != VALKEY || server_version() < 900)
@@ -71,11 +78,15 @@ TEST(a_filter_grows_while_its_slot_is_moved) {
     long long slot = slot_of(a, "k"), added = 100;
     expectf(a, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot, id_b);
     for (const redisReply *r;
-         r = callf(a, "BF.ADD k %lld", added), r->type == REDIS_REPLY_INTEGER;)
+         r = callf(a, "BF.ADD k %lld", added), r->type == REDIS_REPLY_INTEGER;) {
         added++;
+        if (added % 500 == 0) merge_on_the_way(a);
+    }
 
     WAIT_UNTIL(strstr(call_text(a, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") != NULL);
     CHECK(added > 1000);
+    CHECK_INT(count_missing(b, "{k}new", 0, 50), 0);
+    CHECK(!strstr(server_log(to), "Refused"));
     CHECK(reply_field(call(b, "BF.INFO", "k"), "Number of filters")->integer > 2);
     CHECK_INT(count_missing(b, "k", 0, added), 0);
 }
