@@ -74,41 +74,37 @@ bool union_covers(const struct chain *all, const struct chain *part) {
     return true;
 }
 
-/* A layer's place in the joined arrays, and the pieces that change. */
-struct pieces {
-    uint8_t *changed; /* or NULL */
-    uint64_t piece, offset;
-};
-
-static void note(const struct pieces *pieces, uint64_t at) {
-    if (pieces->changed) pieces->changed[(pieces->offset + at) / pieces->piece] = 1;
-}
-
-/* A layer may begin anywhere, so that a word of it may lie in two pieces. */
-static void note_word(const struct pieces *pieces, uint64_t at, uint64_t fresh) {
-    note(pieces, at + (unsigned)__builtin_ctzll(fresh) / 8);
-    note(pieces, at + 7 - (unsigned)__builtin_clzll(fresh) / 8);
-}
-
 /* What has all bits isn't written, for the sake of a snapshot that shares the page. */
-static bool add_bits(struct layer *into, const struct layer *from,
-                     const struct pieces *pieces) {
+static bool add_bits(unsigned char *into, const unsigned char *from, uint64_t bytes) {
     bool changed = false;
     uint64_t at = 0;
-    for (; at + 8 <= into->bytes; at += 8) {
-        uint64_t now = load_u64(into->bits + at), more = load_u64(from->bits + at);
+    for (; at + 8 <= bytes; at += 8) {
+        uint64_t now = load_u64(into + at), more = load_u64(from + at);
         if (!(more & ~now)) continue;
-        store_u64(into->bits + at, now | more);
-        note_word(pieces, at, more & ~now);
+        store_u64(into + at, now | more);
         changed = true;
     }
-    for (; at < into->bytes; at++) {
-        if (!(from->bits[at] & ~(unsigned)into->bits[at])) continue;
-        into->bits[at] |= from->bits[at];
-        note(pieces, at);
+    for (; at < bytes; at++) {
+        if (!(from[at] & ~(unsigned)into[at])) continue;
+        into[at] |= from[at];
         changed = true;
     }
     return changed;
+}
+
+/* A layer begins and ends anywhere in the joined arrays, so its first piece may be short.
+ * offset: where it begins there. */
+static bool add_pieces(struct layer *into, const struct layer *from, uint64_t offset,
+                       uint8_t *changed, uint64_t piece) {
+    bool any = false;
+    for (uint64_t at = 0, end; at < into->bytes; at = end) {
+        end = at + piece - (offset + at) % piece;
+        if (end > into->bytes) end = into->bytes;
+        if (!add_bits(into->bits + at, from->bits + at, end - at)) continue;
+        changed[(offset + at) / piece] = 1;
+        any = true;
+    }
+    return any;
 }
 
 void union_count(const struct kind *kind, struct layer *layer, uint64_t others) {
@@ -122,14 +118,16 @@ void union_count(const struct kind *kind, struct layer *layer, uint64_t others) 
 bool union_add(struct chain *into, const struct chain *from, uint8_t *changed,
                uint64_t piece) {
     bool any = false;
-    struct pieces pieces = {changed, piece, 0};
+    uint64_t offset = 0;
     for (uint32_t i = 0; i < into->nlayers; i++) {
         struct layer *layer = &into->layers[i];
-        if (add_bits(layer, &from->layers[i], &pieces)) {
-            union_count(into->kind, layer, from->layers[i].items);
+        const struct layer *other = &from->layers[i];
+        if (changed ? add_pieces(layer, other, offset, changed, piece)
+                    : add_bits(layer->bits, other->bits, layer->bytes)) {
+            union_count(into->kind, layer, other->items);
             any = true;
         }
-        pieces.offset += layer->bytes;
+        offset += layer->bytes;
     }
     return any;
 }

@@ -27,9 +27,9 @@ bool union_covers(const struct chain *all, const struct chain *part);
  * which some may have been there: at least as many as either, at most as many as both. */
 void union_count(const struct kind *kind, struct layer *layer, uint64_t others);
 
-/* Sets the bits of `from`. A layer in which one was clear counts its items anew. True if
- * there was one. Then, if `changed` isn't NULL, changed[i] becomes 1 for the i-th `piece`
- * bytes of the joined arrays in which one was clear. `piece` is 8 or more. */
+/* Sets the bits of `from`, and counts the items anew. True if a bit was clear. Then, if
+ * `changed` isn't NULL, changed[i] becomes 1 for the i-th `piece` bytes of the joined
+ * arrays in which one was. `piece` is not 0. */
 bool union_add(struct chain *into, const struct chain *from, uint8_t *changed,
                uint64_t piece);
 

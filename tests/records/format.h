@@ -5,7 +5,7 @@
  *
  *     H_ in a header, up to FIXED         K_ in a chunk: its head is CHUNK long
  *     C_ in a chain record of a header    G_ in a growth record of GROWTH bytes
- *     L_ in a layer record
+ *     L_ in a layer record                N_ in a record of counts: its head is COUNTS long
  *
  * FIXED + C_KIND is the kind of a header's first chain. Most headers here have one chain of
  * two layers: those begin at FIRST and SECOND, and it ends at HEADER, where a second
@@ -70,6 +70,11 @@ enum {
     G_LAYER = 24,
     GROWTH = G_LAYER + LAYER,
 
+    N_IDENTITY = 8,
+    N_LAYERS = 16,
+    N_RESERVED = 20,
+    COUNTS = 24,
+
     FIRST = FIXED + CHAIN,
     SECOND = FIRST + LAYER,
     HEADER = SECOND + LAYER,
@@ -78,6 +83,7 @@ enum {
 #define HEADER_MAGIC "BULWARK\x81"
 #define CHUNK_MAGIC  "BULWARK\x82"
 #define GROWTH_MAGIC "BULWARK\x83"
+#define COUNTS_MAGIC "BULWARK\x84"
 
 /* A record to be copied and spoiled. */
 #define RECORD_MAX 8192

@@ -256,7 +256,11 @@ static int follow_refusal(const struct incoming *in, const char *why) {
     bool of_filter =
         record == CODEC_GROWTH || record == CODEC_CHUNK || record == CODEC_COUNTS;
     if (is_record(in) && !of_filter && !in->f) upstream_end("BF.LOADCHUNK", why);
-    return upstream_log(in->ctx, in->name, why ? why : "there is no such filter");
+    upstream_log(in->ctx, in->name, why ? why : "there is no such filter");
+    /* What was merged into the master's filter is denied here. */
+    if (record == CODEC_CHUNK && in->f && !chain_is_partial(in->f->live))
+        upstream_alarm(in->ctx, in->name, in->f, "it lacks what came into that one");
+    return REDISMODULE_OK;
 }
 
 /* BF.LOADCHUNK key iterator data

@@ -12,11 +12,22 @@
 #include "text.h"
 #include "watch/eviction.h"
 
-/* For servers that don't know how to look for LIKE (command_docs.c). */
+#define KEY_IS_MADE (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT)
+#define KEY_IS_READ (REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS)
+
+static void say_key(RedisModuleCtx *ctx, int at, int use) {
+    if (RedisModule_KeyAtPosWithFlags)
+        RedisModule_KeyAtPosWithFlags(ctx, at, use);
+    else
+        RedisModule_KeyAtPos(ctx, at);
+}
+
+/* Servers ask for the keys before anybody has looked at the number of arguments, and nobody
+ * is there to reply to. */
 static int say_keys(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    RedisModule_KeyAtPos(ctx, 1);
+    if (argc > 1) say_key(ctx, 1, KEY_IS_MADE);
     for (int i = 4; i + 1 < argc; i++)
-        if (text_is_word(argv[i], "LIKE")) RedisModule_KeyAtPos(ctx, i + 1);
+        if (text_is_word(argv[i], "LIKE")) say_key(ctx, i + 1, KEY_IS_READ);
     return REDISMODULE_OK;
 }
 
@@ -62,8 +73,8 @@ static bool make_anew(RedisModuleCtx *ctx, RedisModuleString *name,
  *            [ENCODE encoding] [LIKE other] [LOADING | READY]
  * Makes an empty filter. */
 int cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (argc < 4) return reply_wrong_arity(ctx);
     if (RedisModule_IsKeysPositionRequest(ctx)) return say_keys(ctx, argv, argc);
+    if (argc < 4) return reply_wrong_arity(ctx);
 
     struct wish wish;
     RedisModuleString *like;

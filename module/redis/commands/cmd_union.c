@@ -11,6 +11,7 @@
 #include "keys/find.h"
 #include "keys/make.h"
 #include "links/replicate.h"
+#include "settings/settings.h"
 
 static bool refuse_difference(RedisModuleCtx *ctx, RedisModuleString *name,
                               const char *difference) {
@@ -76,7 +77,7 @@ static const struct chain *source_of(const struct merge *m, int i) {
     return source->live;
 }
 
-/* Makes the filter. */
+/* Makes the filter. As one that an add makes, it may have been there, and lost. */
 static int merge_anew(struct merge *m) {
     struct chain *c;
     enum bloom_status status = make_alike(m->ctx, source_of(m, 0), &c);
@@ -84,7 +85,8 @@ static int merge_anew(struct merge *m) {
     bool changed = false;
     for (int i = 0; i < m->n; i++)
         changed |= union_add(c, source_of(m, i), NULL, 1);
-    status = make_filter_of(m->ctx, m->name, c, STATE_PLAIN, true, &m->into);
+    enum state state = settings.missing_key == MISSING_ABSENT ? STATE_PLAIN : STATE_LOADING;
+    status = make_filter_of(m->ctx, m->name, c, state, true, &m->into);
     if (status < 0) return reply_refusal(m->ctx, m->name, status);
     announce(m->ctx, m->name, "bf.merge");
     return reply_bool(m->ctx, changed);
@@ -98,7 +100,8 @@ static int merge_into(struct merge *m) {
     change_begin(m->into);
     for (int i = 0; i < m->n; i++)
         changed |= union_add(m->into->live, source_of(m, i), fresh, REPLICATE_PIECE);
-    if (changed) replicate_merge(m->ctx, m->name, m->into, fresh);
+    if (changed || replicate_sends_all(m->ctx, m->into))
+        replicate_merge(m->ctx, m->name, m->into, fresh);
     change_end(m->ctx, m->name, m->into);
     RedisModule_Free(fresh);
     if (changed) announce(m->ctx, m->name, "bf.merge");

@@ -19,7 +19,9 @@
  *     deny-oom    Commands that bring a filter of any size. Adds don't have it, though they
  *                 do in RedisBloom: most take no memory, and a row whose add was refused
  *                 is denied. Growth, MERGE and REBUILD START check for room themselves
- *                 (memory.h). */
+ *                 (memory.h).
+ *     getkeys-api BF.RESERVE says itself which keys it has. The key specs of command_docs.c
+ *                 tell of LIKE, too, but in a cluster not every server looks at them. */
 static const struct command {
     const char *name;
     RedisModuleCmdFunc handler;
@@ -27,7 +29,7 @@ static const struct command {
     const char *categories;
     int last_key; /* from 1 on; 0: no keys; -1: all arguments are keys */
 } commands[] = {
-    {"bf.reserve", cmd_reserve, "write deny-oom", "write fast bloom", 1},
+    {"bf.reserve", cmd_reserve, "write deny-oom getkeys-api", "write fast bloom", 1},
     {"bf.add", cmd_add, "write", "write bloom", 1},
     {"bf.madd", cmd_madd, "write", "write bloom", 1},
     {"bf.insert", cmd_insert, "write", "write bloom", 1},
@@ -56,9 +58,7 @@ static const struct command {
 
 static int register_command(RedisModuleCtx *ctx, const struct command *c, bool categories) {
     int first = c->last_key != 0;
-    bool says_keys = c->handler == cmd_reserve && !RedisModule_SetCommandInfo;
-    const char *flags = says_keys ? "write deny-oom getkeys-api" : c->flags;
-    if (RedisModule_CreateCommand(ctx, c->name, c->handler, flags, first, c->last_key,
+    if (RedisModule_CreateCommand(ctx, c->name, c->handler, c->flags, first, c->last_key,
                                   first) != REDISMODULE_OK)
         return REDISMODULE_ERR;
     if (!categories) return REDISMODULE_OK;

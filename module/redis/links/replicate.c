@@ -90,7 +90,7 @@ static void send_bits(RedisModuleCtx *ctx, RedisModuleString *name, const struct
 void replicate_filled(RedisModuleCtx *ctx, RedisModuleString *name,
                       const struct filter *f) {
     size_t length;
-    unsigned char *header = type_header(f, CODEC_MOVED, &length);
+    unsigned char *header = type_header(f, CODEC_STORED, &length);
     SEND(ctx, "BF.LOADCHUNK", "slb", name, RECORD, header, length);
     RedisModule_Free(header);
     send_bits(ctx, name, f->live, 0, chain_bytes(f->live));

@@ -35,8 +35,8 @@
  * node makes or vouches for is not in doubt by this same promotion.
  *
  * A command that changed nothing is not sent, with one exception: an add, LOADING or COMMIT
- * without effect is sent where somebody relies on WAIT (replicate_sends_all). A repeated
- * LOAD AT is sent only if it changed a bit. */
+ * without effect is sent where somebody relies on WAIT (replicate_sends_all), and so are
+ * the counts alone for a MERGE. A repeated LOAD AT is sent only if it changed a bit. */
 #ifndef BULWARK_REPLICATE_H
 #define BULWARK_REPLICATE_H
 

@@ -16,7 +16,10 @@
  *                                    its token, time or header       the server ends
  *                                    make no sense
  *                                    a rebuild is under way          it is replaced
- *     a growth, a chunk, counts      no filter, or not that one      logged
+ *     a growth, counts               no filter, or not that one      logged
+ *     a chunk                        no filter, or it is partial     logged
+ *                                    another filter, which is        alarm
+ *                                    complete
  *     an item                        no filter                       one is made, or,
  *                                                                    with NOCREATE, logged
  *                                    no room                         over capacity

@@ -3,12 +3,42 @@
 /* memory_test.c - what is taken is given back, and nothing is taken before it is
  * needed. */
 
+#include "forms.h"
 #include "harness.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
 static long long used(redisContext *c) {
     return info_int(c, "memory", "used_memory");
+}
+
+/* Filters of other libraries, with items of more bytes than fit on the stack. */
+static void bulk_round(redisContext *c) {
+    char item[1000];
+    memset(item, 'x', sizeof item);
+    const struct form *f = form_of("guava");
+    import_form(c, "form", f);
+    must_export(c, "form", f->data);
+    import(c, "refused", "guava", f->data, "PROVE nobody");
+    import(c, "refused", "guava", f->data, "ENCODE int64 PROVE nobody");
+    expect(c, "OK", "BF.RESERVE", "utf16", "0.01", "10", "KIND", "guava", "ENCODE",
+           "utf16");
+    callf(c, "BF.MADD utf16 %b %b \xff", item, sizeof item, item, sizeof item);
+    callf(c, "BF.MEXISTS utf16 %b %b \xff", item, sizeof item, item, sizeof item);
+
+    const redisReply *token = call(c, "BF.REBUILD", "form", "START");
+    callf(c, "BF.REBUILD form IMPORT %s %b ITEMS 2", token->str, f->data.at,
+          f->data.length);
+    callf(c, "BF.REBUILD form IMPORT %s x ITEMS 2", token->str);
+    expect(c, "OK", "BF.REBUILD", "form", "ABORT"); /* a ready one would be noted as lost */
+
+    expect(c, "#t", "BF.MERGE", "merged", "k");
+    add_numbers(c, "merged", 2000, 2010);
+    call(c, "BF.MERGE", "k", "merged", "k");
+    call(c, "BF.COVERS", "k", "merged");
+    call(c, "BF.MERGE", "refused", "k", "form");
+    call(c, "BF.RESERVE", "like", "0.01", "10", "LIKE", "k");
+    call(c, "BF.RESERVE", "refused", "0.01", "10", "LIKE", "form");
 }
 
 /* Everything that allocates: creation, growth, copies, loads whole and partial, and
@@ -31,6 +61,7 @@ static void one_round(redisContext *c) {
     if (server_speaks(602)) expect(c, "1", "COPY", "k", "copied");
     expect(c, "OK", "RENAME", "loaded", "partial");
 
+    bulk_round(c);
     call(c, "BF.INSERT", "refused", "CAPACITY", "1099511627776", "ITEMS", "x");
     call(c, "BF.RESERVE", "refused", "1e-18", "100");
     call(c, "BF.INFO", "k");

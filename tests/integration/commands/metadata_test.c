@@ -10,7 +10,7 @@ struct command {
     int arity;
     const char *flags[4]; /* Out of write, readonly, fast, denyoom: these, no others. */
     bool dangerous;
-    int last_key; /* From the first argument on; 0: no keys. */
+    int last_key; /* From the first argument on; 0: no keys; -1: all arguments. */
 };
 
 static const struct command commands[] = {
@@ -19,9 +19,12 @@ static const struct command commands[] = {
     {"bf.beat", -3, {"write"}, true, 0},
     {"bf.card", 2, {"readonly", "fast"}, false, 1},
     {"bf.check", 3, {"readonly", "fast"}, false, 1},
+    {"bf.covers", 3, {"readonly"}, false, 2},
     {"bf.debug", 2, {"readonly", "fast"}, false, 1},
     {"bf.exists", 3, {"readonly", "fast"}, false, 1},
+    {"bf.export", 2, {"readonly"}, false, 1},
     {"bf.guard", 4, {"readonly", "fast"}, false, 2},
+    {"bf.import", -4, {"write", "denyoom"}, true, 1},
     {"bf.info", -2, {"readonly", "fast"}, false, 1},
     {"bf.insert", -4, {"write"}, false, 1},
     {"bf.load", 3, {"write", "denyoom"}, true, 1},
@@ -29,6 +32,7 @@ static const struct command commands[] = {
     {"bf.loading", 2, {"write"}, true, 1},
     {"bf.madd", -3, {"write"}, false, 1},
     {"bf.mcheck", -3, {"readonly", "fast"}, false, 1},
+    {"bf.merge", -3, {"write"}, true, -1},
     {"bf.mexists", -3, {"readonly", "fast"}, false, 1},
     {"bf.promoted", 1, {"write"}, true, 0},
     {"bf.ready", -2, {"write"}, true, 1},
@@ -86,9 +90,9 @@ TEST(every_command_has_its_keys_first) {
         test_case("%s", commands[i].name);
         const redisReply *info = call(c, "COMMAND", "INFO", commands[i].name)->element[0];
         int last = commands[i].last_key;
-        CHECK_INT(info->element[3]->integer, last > 0);
+        CHECK_INT(info->element[3]->integer, last != 0);
         CHECK_INT(info->element[4]->integer, last);
-        CHECK_INT(info->element[5]->integer, last > 0);
+        CHECK_INT(info->element[5]->integer, last != 0);
     }
     expect(c, "[\"f\", \"c\"]", "COMMAND", "GETKEYS", "BF.GUARD", "f", "c", "anna");
     expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.REBUILD", "k", "START");
@@ -96,6 +100,20 @@ TEST(every_command_has_its_keys_first) {
     expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.MEXISTS", "k", "anna", "bob");
     expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.INSERT", "k", "ITEMS", "anna");
     expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.LOADCHUNK", "k", "1", "x");
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.IMPORT", "k", "leveldb", "x", "ITEMS",
+           "1");
+    expect(c, "[\"k\", \"o\"]", "COMMAND", "GETKEYS", "BF.COVERS", "k", "o");
+    expect(c, "[\"k\", \"a\", \"b\"]", "COMMAND", "GETKEYS", "BF.MERGE", "k", "a", "b");
+}
+
+TEST(like_names_a_key) {
+    redisContext *c = client(server_shared());
+    expect(c, "[\"k\"]", "COMMAND", "GETKEYS", "BF.RESERVE", "k", "0.01", "100",
+           "EXPANSION", "2");
+    expect(c, "[\"k\", \"o\"]", "COMMAND", "GETKEYS", "BF.RESERVE", "k", "0.01", "100",
+           "LIKE", "o");
+    expect(c, "[\"k\", \"o\"]", "COMMAND", "GETKEYS", "BF.RESERVE", "k", "0.01", "100",
+           "READY", "like", "o");
 }
 
 /* A new command leads to the table above, and so to every test here. */
@@ -134,7 +152,7 @@ TEST(internal_commands_are_not_offered_to_people) {
     needs(700, "COMMAND DOCS");
     redisContext *c = client(server_shared());
     for (int i = 0; i < COMMANDS; i++) {
-        if (commands[i].last_key > 0) continue;
+        if (commands[i].last_key != 0) continue;
         test_case("%s", commands[i].name);
         const redisReply *docs = call(c, "COMMAND", "DOCS", commands[i].name)->element[1];
         CHECK(reply_field(docs, "arguments") == NULL);
@@ -158,7 +176,9 @@ TEST(the_argument_tree_begins_with_the_key) {
         CHECK_STR(reply_field(first, "name")->str, guard ? "filter" : "key");
         CHECK_STR(reply_field(first, "type")->str, "key");
     }
-    CHECK_INT(arguments_of(c, "bf.reserve")->elements, 6);
+    CHECK_INT(arguments_of(c, "bf.reserve")->elements, 10);
+    CHECK_INT(arguments_of(c, "bf.import")->elements, 12);
+    CHECK_INT(arguments_of(c, "bf.merge")->elements, 2);
     CHECK_INT(arguments_of(c, "bf.add")->elements, 2);
     CHECK_INT(arguments_of(c, "bf.scandump")->elements, 2);
     CHECK_INT(arguments_of(c, "bf.loadchunk")->elements, 3);
@@ -246,6 +266,9 @@ TEST(dumps_are_dangerous) {
     expect(c, "1", "BF.EXISTS", "k", "anna");
     expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
     expect_like(c, NOPERM, "BF.LOADCHUNK", "new", "1", "x");
+    expect_like(c, NOPERM, "BF.IMPORT", "new", "leveldb", "12345678");
+    expect_like(c, NOPERM, "BF.MERGE", "new", "k");
+    expect(c, "1", "BF.COVERS", "k", "k");
 }
 
 TEST(a_user_of_some_keys_reaches_no_others) {
@@ -274,6 +297,73 @@ TEST(a_key_that_may_be_written_only_is_not_asked) {
     redisContext *c = as_user(server_shared(), "%W~k", "+@all");
     expect_like(c, NOPERM, "BF.EXISTS", "k", "anna");
     expect_like(c, NOPERM, "BF.SCANDUMP", "k", "0");
+}
+
+/* The others are known without a permission, then: their bits, item by item. */
+TEST(keys_that_are_only_compared_or_merged_from_have_to_be_readable) {
+    needs(700, "key permissions");
+    struct server *s = server_shared();
+    redisContext *owner = client(s);
+    expect(owner, "1", "BF.ADD", "a", "anna");
+    expect(owner, "OK", "BF.RESERVE", "k", "0.01", "100", "LIKE", "a");
+    expect(owner, "OK", "BF.RESERVE", "w", "0.01", "100", "LIKE", "a");
+    redisContext *c = as_user(s, "%RW~k", "%RW~new*", "%R~a", "%W~w", "+@all");
+
+    expect(c, "1", "BF.MERGE", "k", "a");
+    expect(c, "1", "BF.COVERS", "k", "a");
+    expect(c, "OK", "BF.RESERVE", "new", "0.01", "100", "LIKE", "a");
+    expect_like(c, NOPERM, "BF.MERGE", "k", "a", "w");
+    expect_like(c, NOPERM, "BF.MERGE", "k", "none");
+    expect_like(c, NOPERM, "BF.MERGE", "a", "k");
+    expect_like(c, NOPERM, "BF.COVERS", "k", "w");
+    expect_like(c, NOPERM, "BF.COVERS", "w", "k");
+    expect_like(c, NOPERM, "BF.RESERVE", "new2", "0.01", "100", "LIKE", "w");
+    expect_like(c, NOPERM, "BF.RESERVE", "new2", "0.01", "100", "READY", "LIKE", "w");
+    expect_like(c, NOPERM, "BF.EXPORT", "w");
+    expect_like(c, NOPERM, "BF.IMPORT", "a", "leveldb", "12345678");
+}
+
+/* The answer of a merge tells whether the filter had the bits. */
+TEST(who_may_only_write_a_filter_merges_nothing_into_it) {
+    needs(700, "key permissions");
+    struct server *s = server_shared();
+    expect(client(s), "1", "BF.ADD", "a", "anna");
+    redisContext *c = as_user(s, "%W~k", "%R~a", "+@all");
+    expect_like(c, NOPERM, "BF.MERGE", "k", "a");
+}
+
+/* By names alone: also where the server knows no key permissions. */
+TEST(a_user_of_some_keys_names_no_others_as_like_or_source) {
+    struct server *s = server_shared();
+    redisContext *owner = client(s);
+    expect(owner, "1", "BF.ADD", "app:a", "anna");
+    expect(owner, "OK", "BF.RESERVE", "other", "0.01", "100", "LIKE", "app:a");
+    redisContext *c = as_user(s, "~app:*", "+@all");
+    expect(c, "OK", "BF.RESERVE", "app:k", "0.01", "100", "LIKE", "app:a");
+    expect(c, "1", "BF.MERGE", "app:k", "app:a");
+    expect_like(c, NOPERM, "BF.RESERVE", "app:new", "0.01", "100", "LIKE", "other");
+    expect_like(c, NOPERM, "BF.RESERVE", "app:new", "0.01", "100", "LOADING", "like",
+                "other");
+    expect_like(c, NOPERM, "BF.MERGE", "app:k", "app:a", "other");
+    expect_like(c, NOPERM, "BF.MERGE", "other", "app:a");
+    expect_like(c, NOPERM, "BF.COVERS", "app:a", "other");
+    expect(owner, "0", "EXISTS", "app:new");
+}
+
+/* Such a server asks the module for the keys before it looks at the number of arguments. */
+TEST(a_command_that_is_cut_off_costs_an_error_only) {
+    struct server *s = server_shared();
+    redisContext *c = as_user(s, "~app:*", "+@all");
+    static const char *const words[] = {"BF.RESERVE", "app:k", "0.01", "100", "LIKE"};
+    for (int n = 1; n <= 5; n++) {
+        const char *argv[5];
+        test_case("%d arguments", n);
+        memcpy(argv, words, sizeof argv);
+        CHECK_INT(callv(c, n, argv, NULL)->type,
+                  n == 4 ? REDIS_REPLY_STATUS : REDIS_REPLY_ERROR);
+    }
+    expect_like(c, "(error) *", "BF.MERGE");
+    expect_like(c, "(error) *", "BF.COVERS", "app:k");
 }
 
 /* -------------------------------------------------------------------------

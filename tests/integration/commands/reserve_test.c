@@ -223,3 +223,58 @@ TRANSCRIPT(a_million_items_at_one_in_a_hundred_take_little_over_a_megabyte) {
     long long bits = 8 * info_value(c, "k", "Size");
     CHECK(bits > 9600000 && bits < 10600000);
 }
+
+/* ---- filters of other libraries ---- */
+
+TRANSCRIPT(options_of_libraries_filters_are_for_these_alone) {
+    static const struct {
+        const char *kind, *option, *value, *wanted;
+    } bad[] = {
+        {"lines", "ENCODE", "raw", "(error) ERR kind 'lines' takes no ENCODE"},
+        {"redisbloom", "ENCODE", "int64", "(error) ERR kind 'redisbloom' takes no ENCODE"},
+        {"lines", "VARIANT", "unsigned", "(error) ERR kind 'lines' takes no VARIANT"},
+        {"valkeybloom", "SEED", "1", "(error) ERR kind 'valkeybloom' takes no SEED"},
+        {"leveldb", "SEED", "1", "(error) ERR kind 'leveldb' takes no SEED"},
+        {"clickhouse", "VARIANT", "x", "(error) ERR kind 'clickhouse' takes no VARIANT"},
+        {"crc32", "VARIANT", "x", "(error) ERR kind 'crc32' takes no VARIANT"},
+        {"leveldb", "VARIANT", "mitz32",
+         "(error) ERR unknown variant 'mitz32': unsigned, signed"},
+        {"guava", "VARIANT", "", "(error) ERR unknown variant '': mitz64, mitz32"},
+        {"guava", "ENCODE", "int16",
+         "(error) ERR unknown encoding 'int16': raw, int32, int64, utf16"},
+        {"clickhouse", "SEED", "x", "(error) ERR bad seed"},
+        {"clickhouse", "SEED", "-1", "(error) ERR bad seed"},
+        {"clickhouse", "SEED", "", "(error) ERR bad seed"},
+        {"clickhouse", "SEED", "18446744073709551616", "(error) ERR bad seed"},
+        {"clickhouse", "HASHES", "3", "(error) ERR unknown option 'HASHES'"},
+        {"guava", "EXPANSION", "2", "(error) ERR filters of this kind never grow"},
+        {"guava", "VARIANT", NULL, "(error) ERR option 'VARIANT' needs a value"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_case("%s %s %s", bad[i].kind, bad[i].option, bad[i].value ? bad[i].value : "");
+        expect_refusal(c, bad[i].wanted, "BF.RESERVE", "k", "0.01", "100", "KIND",
+                       bad[i].kind, bad[i].option, bad[i].value);
+    }
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "seed", "18446744073709551615",
+           "encode", "INT64", "kind", "ClickHouse", "EXPANSION", "0");
+    expect(c, "OK", "BF.RESERVE", "other", "0.01", "100", "KIND", "guava", "NONSCALING");
+    CHECK_INT(reply_field(call(c, "BF.INFO", "other"), "Expansion rate")->type,
+              REDIS_REPLY_NIL);
+}
+
+TRANSCRIPT(a_rate_that_a_librarys_filter_cant_have_is_refused) {
+    expect_refusal(c, "(error) ERR error rate is too large for this kind", "BF.RESERVE",
+                   "k", "0.5", "1000", "KIND", "crc32");
+    expect_refusal(c, "(error) ERR error rate is too large for this kind", "BF.RESERVE",
+                   "k", "0.9", "1", "KIND", "guava");
+    expect_refusal(c, "(error) ERR error rate is too small for this capacity", "BF.RESERVE",
+                   "k", "1e-80", "1", "KIND", "guava");
+    expect_refusal(c, NO_MEMORY, "BF.RESERVE", "k", "0.01", "1000000000", "KIND",
+                   "leveldb");
+}
+
+/* As the library's own program prints it. */
+TRANSCRIPT(debug_shows_the_line_of_a_library_that_prints_one) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "2", "KIND", "crc32");
+    CHECK(strstr(call_text(c, "BF.DEBUG", "k"), "bitsSize: 19, hashFuncSize: 6") != NULL);
+}

@@ -181,15 +181,18 @@ TEST(a_rebuild_of_what_is_a_string_on_a_replica_is_hidden) {
     expect(p.r, "\"x\"", "GET", "k");
 }
 
-/* A filter that was made, its adds, its growth, and a dump that was loaded. */
+/* A filter that was made, its adds, its growth, a dump that was loaded, and merges. */
 TEST(filters_that_come_to_a_replicas_strings_are_hidden) {
     struct watched p = watched_pair();
-    expect(p.r, "OK", "MSET", "made", "x", "loaded", "x");
+    expect(p.r, "OK", "MSET", "made", "x", "loaded", "x", "merged", "x");
     expect(p.m, "OK", "BF.RESERVE", "made", "0.01", "10");
     add_numbers(p.m, "made", 0, 100);
     expect(p.m, "OK", "BF.READY", "made");
     expect(p.m, "OK", "BF.LOADING", "made");
     load_filter(p.m, "loaded", dump_filter(p.m, "made"));
+    expect(p.m, "1", "BF.MERGE", "merged", "made");
+    expect(p.m, "1", "BF.ADD", "merged", "anna");
+    expect(p.m, "1", "BF.MERGE", "made", "merged");
     check_nothing_shows(&p, header_of(p.m, "made")->bytes + SECRET_AT);
 }
 

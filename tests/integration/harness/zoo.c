@@ -5,6 +5,7 @@
 #include "zoo.h"
 
 #include "files.h"
+#include "forms.h"
 #include "harness.h"
 #include "kind.h"
 #include "kind_options.h"
@@ -48,6 +49,34 @@ static void fill_single(redisContext *c, const struct kind *kind) {
     add_numbers(c, text_of("%s,exceeded", kind->name), 0, 500);
 }
 
+static const char *const merged[] = {"grown", "redisbloom, grown", "valkeybloom, grown",
+                                     "guava,exceeded"};
+
+enum { MERGED = sizeof merged / sizeof *merged };
+
+static const char *name_merged(int i) {
+    return text_of("%s, merged", merged[i]);
+}
+
+static void fill_with_merged_and_imported(redisContext *c) {
+    for (int i = 0; i < MERGED; i++) {
+        expect(c, "#t", "BF.MERGE", name_merged(i), merged[i]);
+        add_numbers(c, name_merged(i), 5000, 5010);
+    }
+    for (size_t i = 0; i < FORMS; i++)
+        import_form(c, text_of("imported %zu", i), &forms[i]);
+}
+
+static void check_merged_and_imported(redisContext *c) {
+    for (int i = 0; i < MERGED; i++) {
+        CHECK_INT(count_missing(c, name_merged(i), 0, 500), 0);
+        CHECK_INT(count_missing(c, name_merged(i), 5000, 5010), 0);
+    }
+    for (size_t i = 0; i < FORMS; i++)
+        expect(c, "[#t, #t]", "BF.MEXISTS", text_of("imported %zu", i), forms[i].member[0],
+               forms[i].member[1]);
+}
+
 static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};
 
 void zoo_fill(redisContext *c) {
@@ -70,6 +99,7 @@ void zoo_fill(redisContext *c) {
     load_filter(c, "redisbloom, loaded", d);
     load_pieces(c, "redisbloom, partial", d, 0, 2);
     load_filter(c, "valkeybloom, loaded", dump_filter(c, "valkeybloom, grown"));
+    fill_with_merged_and_imported(c);
 }
 
 void zoo_check_members(redisContext *c) {
@@ -85,6 +115,7 @@ void zoo_check_members(redisContext *c) {
     CHECK_INT(count_missing(c, "redisbloom, loaded", 0, 5000), 0);
     CHECK_INT(count_missing(c, "redisbloom, partial", 0, 10000), 0);
     CHECK_INT(count_missing(c, "valkeybloom, loaded", 0, 6000), 0);
+    check_merged_and_imported(c);
 }
 
 void zoo_check_partial(redisContext *c) {

@@ -30,6 +30,40 @@ TEST(a_filter_moves_with_its_slot_key_by_key) {
     CHECK_INT(count_missing(b, "k", 0, 3000), 0);
 }
 
+/* Three keys that are nowhere together, and three that are. */
+TEST(filters_are_compared_and_merged_within_one_slot) {
+    struct server *from, *to;
+    start_cluster(&from, &to);
+    redisContext *a = client(from);
+    static const char *const crossed = "(error) CROSSSLOT *";
+    expect(a, "1", "BF.ADD", "a", "anna");
+    expect(a, "1", "BF.ADD", "b", "bob");
+    expect_like(a, crossed, "BF.COVERS", "a", "b");
+    expect_like(a, crossed, "BF.MERGE", "c", "a");
+    expect_like(a, crossed, "BF.MERGE", "a", "a", "b");
+    expect_like(a, crossed, "BF.RESERVE", "c", "0.01", "100", "LIKE", "a");
+    expect_like(a, crossed, "BF.RESERVE", "c", "0.01", "100", "READY", "like", "a");
+    expect(a, "OK", "BF.RESERVE", "c", "0.01", "100");
+
+    expect(a, "1", "BF.ADD", "{t}a", "anna");
+    expect(a, "OK", "BF.RESERVE", "{t}b", "0.01", "100", "LIKE", "{t}a");
+    expect(a, "1", "BF.MERGE", "{t}b", "{t}a");
+    expect(a, "1", "BF.MERGE", "{t}c", "{t}a", "{t}b");
+    expect(a, "1", "BF.COVERS", "{t}c", "{t}a");
+
+    redisContext *b = client(to);
+    expect_like(b, "(error) MOVED *", "BF.RESERVE", "{t}d", "0.01", "100", "LIKE", "{t}a");
+    expect_like(b, "(error) *", "BF.RESERVE", "{t}d");
+    expect_like(b, "(error) *", "BF.RESERVE");
+}
+
+/* One made, and one that has more every time. */
+static void merge_on_the_way(redisContext *c) {
+    long long items = call_int(c, "BF.CARD", "{k}part");
+    add_numbers(c, "{k}part", (long)items, (long)items + 50);
+    call(c, "BF.MERGE", "{k}new", "{k}part");
+}
+
 /* Snapshots take a second for each key, so that the adds arrive in between. */
 TEST(a_filter_grows_while_its_slot_is_moved) {
     if (server_flavour() != VALKEY || server_version() < 900)
@@ -44,11 +78,15 @@ TEST(a_filter_grows_while_its_slot_is_moved) {
     long long slot = slot_of(a, "k"), added = 100;
     expectf(a, "OK", "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s", slot, slot, id_b);
     for (const redisReply *r;
-         r = callf(a, "BF.ADD k %lld", added), r->type == REDIS_REPLY_INTEGER;)
+         r = callf(a, "BF.ADD k %lld", added), r->type == REDIS_REPLY_INTEGER;) {
         added++;
+        if (added % 500 == 0) merge_on_the_way(a);
+    }
 
     WAIT_UNTIL(strstr(call_text(a, "CLUSTER", "GETSLOTMIGRATIONS"), "\"success\"") != NULL);
     CHECK(added > 1000);
+    CHECK_INT(count_missing(b, "{k}new", 0, 50), 0);
+    CHECK(!strstr(server_log(to), "Refused"));
     CHECK(reply_field(call(b, "BF.INFO", "k"), "Number of filters")->integer > 2);
     CHECK_INT(count_missing(b, "k", 0, added), 0);
 }

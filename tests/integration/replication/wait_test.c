@@ -8,10 +8,17 @@
 
 #define TRUST "bf-trust restart,failover,replica"
 
+/* One that is ready, and one that may be merged into it. */
+static void make_filters(redisContext *c) {
+    make_ready(c, "k");
+    expect(c, "OK", "BF.RESERVE", "part", "0.01", "100", "LIKE", "k");
+    expect(c, "1", "BF.ADD", "part", "hugo");
+}
+
 static struct pair start_pair(const char *module_args) {
     struct pair p = pair_of(server_start(.module_args = module_args),
                             server_start(.module_args = module_args));
-    make_ready(p.m, "k");
+    make_filters(p.m);
     follow(p.r, p.master);
     return p;
 }
@@ -24,6 +31,7 @@ static const struct {
     {{"BF.MADD", "k", "carol", "dan"}},
     {{"BF.INSERT", "k", "NOCREATE", "ITEMS", "eve", "fred"}},
     {{"EVAL", "return redis.call('BF.ADD', KEYS[1], 'gina')", "1", "k"}},
+    {{"BF.MERGE", "k", "part"}},
     {{"BF.LOADING", "k"}},
 };
 
@@ -85,7 +93,7 @@ TEST(waitaof_does_not_confirm_what_no_file_has) {
     needs(702, "WAITAOF");
     struct server *s = server_start(.config = AOF, .module_args = TRUST);
     redisContext *c = client(s);
-    make_ready(c, "k");
+    make_filters(c);
     for (int i = 0; i < WRITES; i++) {
         test_case("%s", writes[i].argv[0]);
         write_as(client(s), i);
@@ -114,6 +122,7 @@ TEST(without_a_word_in_bf_trust_nothing_is_sent_for_an_add_that_found_its_item) 
     long long before = sent(p.m);
     expect(p.m, "0", "BF.ADD", "k", "anna");
     expect(p.m, "[0, 0]", "BF.MADD", "k", "anna", "anna");
+    expect(p.m, "0", "BF.MERGE", "k", "k");
     CHECK_INT(sent(p.m), before);
 }
 
@@ -122,6 +131,7 @@ TEST(nothing_is_sent_for_an_add_that_a_plain_filter_knows) {
     expect(p.m, "1", "BF.ADD", "plain", "anna");
     long long before = sent(p.m);
     expect(p.m, "0", "BF.ADD", "plain", "anna");
+    expect(p.m, "0", "BF.MERGE", "plain", "plain");
     CHECK_INT(sent(p.m), before);
     expect(p.m, "0", "BF.ADD", "k", "anna");
     CHECK(sent(p.m) > before);
@@ -132,6 +142,7 @@ TEST(an_add_that_found_its_item_breaks_no_transaction) {
     struct pair p = start_pair(TRUST);
     expect(p.m, "OK", "WATCH", "k");
     expect(client(p.master), "0", "BF.ADD", "k", "anna");
+    expect(client(p.master), "0", "BF.MERGE", "k", "k");
     expect(p.m, "OK", "MULTI");
     expect(p.m, "QUEUED", "PING");
     expect(p.m, "[PONG]", "EXEC");
