@@ -43,7 +43,8 @@ static const struct kind *kind_number(uint64_t n) {
     return found[n % count];
 }
 
-/* A head that agrees with the length; without one, guava's filters are hardly ever taken. */
+/* A head that agrees with the length: without one, guava's filters are hardly ever
+ * taken. */
 static void mend_head(uint8_t *form, size_t *length) {
     if (*length < 14) return;
     size_t words = (*length - 6) / 8;

@@ -7,8 +7,8 @@
 
 #include "kind.h"
 
-/* KIND, and by chance EXPANSION, VARIANT, SEED and ENCODE, as far as the kind takes them, as
- * words of a line. Numbers can be items of it. Valid until the next call. */
+/* KIND, and by chance EXPANSION, VARIANT, SEED and ENCODE, as far as the kind takes them,
+ * as words of a line. Numbers can be items of it. Valid until the next call. */
 const char *kind_options(const struct kind *kind);
 
 #endif

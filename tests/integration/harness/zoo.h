@@ -5,8 +5,9 @@
  * One of each: reserved and empty, made by an add, full and nonscaling, grown by
  * many layers, of several chunks, with coarse and with fine error rates, with
  * odd items, loaded whole, loaded in part, and the same of the foreign kinds; of kinds
- * that never grow, empty ones and some over capacity; merged ones and imported ones. A test fills a server, notes what
- * the filters are, does something to the server, and checks that they are still that. */
+ * that never grow, empty ones and some over capacity; merged ones and imported ones. A
+ * test fills a server, notes what the filters are, does something to the server, and checks
+ * that they are still that. */
 
 #ifndef ZOO_H
 #define ZOO_H
