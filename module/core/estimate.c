@@ -79,21 +79,24 @@ static struct estimate by_bits(const struct kind *kind, const struct layer *laye
 /* The share of made-up hashes that pass. Multiplying by an odd number and folding the upper
  * half onto the lower, twice, leaves no order among them. */
 static double by_asking(const struct kind *kind, const struct layer *layer) {
+    uint32_t asked = ESTIMATE_ASKED, block;
     uint64_t passed = 0;
-    for (uint32_t n = 0; n < ESTIMATE_ASKED; n += ASKED_AT_ONCE) {
+    if (layer->probes > ESTIMATE_LOOKUPS / asked) asked = ESTIMATE_LOOKUPS / layer->probes;
+    for (uint32_t n = 0; n < asked; n += block) {
         struct hashed items[ASKED_AT_ONCE];
         uint8_t maybe[ASKED_AT_ONCE];
-        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++) {
+        block = asked - n < ASKED_AT_ONCE ? asked - n : ASKED_AT_ONCE;
+        for (uint32_t i = 0; i < block; i++) {
             uint32_t hash = (n + i + 1) * UINT32_C(0x9e3779b1);
             hash = (hash ^ hash >> 16) * UINT32_C(0x85ebca6b);
             items[i] = kind->of_32_bits(hash ^ hash >> 16);
         }
-        kind->prefetch(layer, 1, items, ASKED_AT_ONCE);
-        kind->ask(layer, 1, items, ASKED_AT_ONCE, maybe);
-        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++)
+        kind->prefetch(layer, 1, items, block);
+        kind->ask(layer, 1, items, block, maybe);
+        for (uint32_t i = 0; i < block; i++)
             passed += maybe[i];
     }
-    return (double)passed / ESTIMATE_ASKED;
+    return (double)passed / asked;
 }
 
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,

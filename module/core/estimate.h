@@ -63,8 +63,11 @@ struct estimate {
     uint64_t looked_at; /* bytes that were read */
 };
 
-/* About half a millisecond, if none of the layer is in the cache. */
-#define ESTIMATE_ASKED 16384u
+/* About half a millisecond, if none of the layer is in the cache. Of more places than
+ * ESTIMATE_LOOKUPS, fewer hashes are asked for: a layer may have been said to have 65535
+ * probes, and each looks at all if it has no clear bit. */
+#define ESTIMATE_ASKED   16384u
+#define ESTIMATE_LOOKUPS (ESTIMATE_ASKED * 64)
 
 /* Estimates the chain as it is. In a partial chain, missing bytes count as clear. A chain
  * without layers has an error of 0 and no bits. */

@@ -538,6 +538,30 @@ TEST(a_filter_of_small_hashes_is_said_to_err_as_strangers_see) {
     }
 }
 
+static uint64_t lookups;
+
+static void count_lookups(const struct layer *layers, size_t nlayers,
+                          const struct hashed *items, size_t n, uint8_t *maybe) {
+    lookups += n * layers->probes;
+    kind_crc32.ask(layers, nlayers, items, n, maybe);
+}
+
+TEST(however_many_probes_a_layer_has_so_many_places_are_asked_for_and_no_more) {
+    static const uint16_t probes[] = {1, 64, 65, 1000, UINT16_MAX};
+    unsigned char ones[LINE_BYTES];
+    struct kind kind = kind_crc32;
+    kind.ask = count_lookups;
+    memset(ones, 0xff, sizeof ones);
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        struct layer layer = {
+            .bits = ones, .bytes = LINE_BYTES, .parameter = 512, .probes = probes[i]};
+        lookups = 0;
+        test_case("%u probes", probes[i]);
+        CHECK(estimate_layer(&kind, &layer, LINE_BYTES).error == 1);
+        CHECK(lookups > 0 && lookups <= ESTIMATE_LOOKUPS);
+    }
+}
+
 /* ---- the long version ---- */
 
 /* 1000 errors in each of ten filters know the mean to 1 %. */
