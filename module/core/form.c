@@ -7,14 +7,12 @@
 #include "chain.h"
 #include "real.h"
 
-#define LN2 0.693147180559945309417
-
 /* The sizes are best for so many items that half of the bits are set. A filter that looks
  * at nothing says "maybe" to everything: what it was made for can't be told. */
 static void guess(const struct kind *kind, struct layer *plan) {
     uint64_t bits = kind->places ? kind->places(plan) : 8 * plan->bytes;
     unsigned probes = plan->probes ? plan->probes : 1;
-    double capacity = (double)bits * LN2 / probes;
+    double capacity = (double)bits * REAL_LN2 / probes;
     plan->capacity = capacity >= 1 ? (uint64_t)capacity : 1;
     plan->error = real_power(0.5, probes);
     if (plan->error < DBL_MIN) plan->error = DBL_MIN;
@@ -64,22 +62,26 @@ static uint64_t turned(const struct kind_form *form, uint64_t word) {
     return form->swaps ? __builtin_bswap64(word) : word;
 }
 
+/* What has all bits isn't written, for the sake of a snapshot that shares the page. */
 bool form_pour(struct chain *c, const struct form *in) {
     const struct kind_form *form = c->kind->form;
     const struct layer *layer = &c->layers[0];
     const unsigned char *from = in->bytes + form->head;
     unsigned char *to = layer->bits;
-    uint64_t fresh = 0, at = 0;
+    bool fresh = false;
+    uint64_t at = 0;
     for (; at + 8 <= layer->bytes; at += 8) {
         uint64_t now = load_u64(to + at), more = turned(form, load_u64(from + at));
-        fresh |= more & ~now;
+        if (!(more & ~now)) continue;
         store_u64(to + at, now | more);
+        fresh = true;
     }
     for (; at < layer->bytes; at++) {
-        fresh |= from[at] & ~(unsigned)to[at];
+        if (!(from[at] & ~(unsigned)to[at])) continue;
         to[at] |= from[at];
+        fresh = true;
     }
-    return fresh != 0;
+    return fresh;
 }
 
 uint64_t form_length(const struct chain *c) {

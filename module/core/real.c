@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real.h"
 
-#define LN2 0.693147180559945309417
-
 #define DOUBLE_MAX 0x1.fffffffffffffp1023
 
 /* A number as the sum of two doubles, for about 100 bits. */
@@ -50,7 +48,7 @@ static struct twin twin_ratio(struct twin a, struct twin b) {
  * twins, so that the final rounding is right to the last bit for all but one number in many
  * millions: RedisBloom stores logarithms, and its filters must come out the same here. */
 double real_log(double x) {
-    static const struct twin ln2 = {LN2, 2.319046813846299558e-17}, two = {2, 0};
+    static const struct twin ln2 = {REAL_LN2, 2.319046813846299558e-17}, two = {2, 0};
     int exponent = 0;
     if (!(x > 0 && x <= DOUBLE_MAX)) return 0;
     for (; x >= 1.4142135623730951; exponent++)

@@ -14,6 +14,8 @@
 #error "sizes must come out alike on every machine: plain IEEE doubles are needed"
 #endif
 
+#define REAL_LN2 0.693147180559945309417
+
 /* Natural logarithm, correctly rounded except for about one in many million inputs.
  * Returns 0 if x has no finite logarithm. */
 double real_log(double x);

@@ -8,8 +8,8 @@
 
 #define SINGLE_LAYERS_MAX 1
 
-/* No library takes more than 255 hashes or makes a filter with more than some hundreds, but
- * for ClickHouse, which takes any number. */
+/* Any number would do, and this is what a layer has room for. No rate that a double can
+ * hold makes a filter of more than 1074. */
 #define SINGLE_HASHES_MAX UINT16_MAX
 
 /* Of a new chain: all but its error, its variant and its encoding. The second form leaves
@@ -24,10 +24,5 @@ const char *single_flaw_seeded(const struct chain *c);
 
 /* What BF.DEBUG shows of the layer. */
 size_t single_facts(const struct chain *c, const struct layer *layer, struct fact *out);
-
-static inline uint64_t single_round_up(double x) {
-    uint64_t whole = (uint64_t)x;
-    return whole + ((double)whole < x);
-}
 
 #endif

@@ -57,8 +57,9 @@ static bool clickhouse_add(struct layer *layer, struct hashed item) {
 #define RATES_HASHES 13
 
 /* rates[b][k - 1]: the error rate of b bits an item and k hashes, (1 - e^(-k/b))^k to three
- * digits, as Fan, Cao, Almeida and Broder printed it ("Summary Cache", 2000), up to the
- * best number of hashes for the bits. That number is sometimes one less than the best. */
+ * digits, as Fan, Cao, Almeida and Broder printed it ("Summary Cache", 2000). A row ends
+ * where ClickHouse looks no further: at the best number of hashes for the bits, or at one
+ * less. */
 static const double rates[RATES_BITS][RATES_HASHES + 1] = {
     [2] = {.393},
     [3] = {.283, .237},

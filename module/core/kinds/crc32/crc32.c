@@ -22,9 +22,7 @@
 #include "kinds/single.h"
 #include "real.h"
 
-#define LN2 0.693147180559945309417
-
-/* A double holds any whole number up to here, and more bits are not taken anyway. */
+/* A double holds any whole number up to here. */
 #define BITS_MAX (UINT64_C(1) << 53)
 
 /* ---- places ---- */
@@ -93,12 +91,11 @@ static uint64_t bytes_for(uint64_t bits) {
 
 static enum bloom_status crc32_plan(const struct chain *c, uint64_t capacity,
                                     struct layer *out) {
-    double bits = (double)capacity * -real_log(c->error) / (LN2 * LN2);
+    double bits = (double)capacity * -real_log(c->error) / (REAL_LN2 * REAL_LN2);
     if (bits >= (double)BITS_MAX) return BLOOM_TOO_BIG;
     uint64_t whole = (uint64_t)bits;
-    uint64_t hashes = (uint64_t)((double)whole * LN2 / (double)capacity);
+    uint64_t hashes = (uint64_t)((double)whole * REAL_LN2 / (double)capacity);
     if (hashes < 1) return BLOOM_RATE_TOO_LARGE;
-    if (hashes > SINGLE_HASHES_MAX) return BLOOM_RATE_TOO_SMALL;
     *out = (struct layer){
         .bytes = bytes_for(whole),
         .capacity = capacity,

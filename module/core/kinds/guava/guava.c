@@ -10,7 +10,7 @@
  *
  *     m        trunc(-capacity * ln(error) / ln2^2)
  *     bits     m, in whole words of 64
- *     hashes   round(m / capacity * ln2), from 1 to 255
+ *     hashes   round(m / capacity * ln2), at least 1; over 255 is refused
  *
  *     form     strategy 1 byte | hashes 1 | words 4 | the words, 8 each; all of them with
  *              the highest byte first. The strategy is 0 for MITZ_32, 1 for MITZ_64.
@@ -25,8 +25,6 @@
 #include "kinds/single.h"
 #include "murmur3.h"
 #include "real.h"
-
-#define LN2 0.693147180559945309417
 
 #define HASHES_MAX 255
 #define WORDS_MAX  INT32_MAX
@@ -88,11 +86,11 @@ static uint64_t guava_places(const struct layer *layer) {
 
 static enum bloom_status guava_plan(const struct chain *c, uint64_t capacity,
                                     struct layer *out) {
-    double m = (double)capacity * -real_log(c->error) / (LN2 * LN2);
+    double m = (double)capacity * -real_log(c->error) / (REAL_LN2 * REAL_LN2);
     if (m >= 64.0 * WORDS_MAX) return BLOOM_TOO_BIG;
     uint64_t bits = (uint64_t)m;
     if (bits == 0) return BLOOM_RATE_TOO_LARGE;
-    uint64_t hashes = (uint64_t)((double)bits / (double)capacity * LN2 + 0.5);
+    uint64_t hashes = (uint64_t)((double)bits / (double)capacity * REAL_LN2 + 0.5);
     if (hashes > HASHES_MAX) return BLOOM_RATE_TOO_SMALL;
     *out = (struct layer){
         .bytes = (bits + 63) / 64 * 8,

@@ -102,9 +102,15 @@ static bool leveldb_add(struct layer *layer, struct hashed item) {
 
 /* ---- sizes ---- */
 
+/* The smallest whole number that isn't below v. */
+static uint64_t round_up(double v) {
+    uint64_t whole = (uint64_t)v;
+    return whole + ((double)whole < v);
+}
+
 static enum bloom_status leveldb_plan(const struct chain *c, uint64_t capacity,
                                       struct layer *out) {
-    uint64_t bits_per_item = single_round_up(-real_log(c->error) / (LN2 * LN2));
+    uint64_t bits_per_item = round_up(-real_log(c->error) / (LN2 * LN2));
     double hashes = (double)bits_per_item * HASHES_A_BIT;
     if (capacity > BITS_MAX / bits_per_item) return BLOOM_TOO_BIG;
     uint64_t bits = capacity * bits_per_item;

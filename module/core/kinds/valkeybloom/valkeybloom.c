@@ -25,8 +25,6 @@
 #include "kinds/flat.h"
 #include "real.h"
 
-#define LN2 0.693147180559945309417
-
 #define PRIME UINT64_C(0xFFFFFFFFFFFFFFC5) /* the largest below 2^64 */
 
 /* The most hashes an item may take. The smallest rate that a double can hold asks for 1074;
@@ -95,12 +93,12 @@ static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capaci
                                           struct layer *out) {
     double error = valkeybloom_error(c, c->nlayers);
     if (!(error > 0)) return BLOOM_RATE_TOO_SMALL;
-    double bytes = (double)capacity * real_log(error) / (-8 * (LN2 * LN2));
+    double bytes = (double)capacity * real_log(error) / (-8 * (REAL_LN2 * REAL_LN2));
     if (!(bytes < (double)(CHAIN_TOTAL_MAX / 8))) return BLOOM_TOO_BIG;
 
     uint64_t whole = (uint64_t)bytes;
     if ((double)whole < bytes || whole == 0) whole++;
-    double hashes = (double)(8 * whole) / (double)capacity * LN2;
+    double hashes = (double)(8 * whole) / (double)capacity * REAL_LN2;
     uint64_t rounded = (uint64_t)hashes;
     if (hashes - (double)rounded >= 0.5 || rounded == 0) rounded++;
     if (rounded > HASHES_MAX) return BLOOM_RATE_TOO_SMALL;
