@@ -403,7 +403,7 @@ void codec_write_counts(const struct chain *c, unsigned char *out) {
 
 enum bloom_status codec_read_counts(struct chain *c, const void *bytes, size_t length,
                                     const char **why) {
-    const unsigned char *at = bytes, *counts = at + COUNTS_HEADER;
+    const unsigned char *at = bytes;
     *why = "it is not a record of counts";
     if (length < COUNTS_HEADER || codec_record_type(bytes, length) != CODEC_COUNTS)
         return BLOOM_CORRUPT;
@@ -414,6 +414,7 @@ enum bloom_status codec_read_counts(struct chain *c, const void *bytes, size_t l
     *why = "a reserved field is not zero";
     if (load_u32(at + 20) != 0) return BLOOM_CORRUPT;
     *why = "a layer has too many items";
+    const unsigned char *counts = at + COUNTS_HEADER;
     for (uint32_t i = 0; i < c->nlayers; i++)
         if (load_u64(counts + sizeof(uint64_t) * i) > CHAIN_ITEMS_MAX) return BLOOM_CORRUPT;
     for (uint32_t i = 0; i < c->nlayers; i++)

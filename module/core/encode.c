@@ -50,10 +50,10 @@ static bool read_number(struct item item, uint64_t limit, uint64_t *out) {
 
 /* ---- text ---- */
 
-/* Reads the character at *at, and moves on. Returns one beyond the last that there is if
- * this is no UTF-8: cut off, longer than needed, or half of a pair. */
-#define NO_CHARACTER 0x110000u
+#define NO_CHARACTER 0x110000u /* one beyond the last that there is */
 
+/* Reads the character at *at, and moves on. NO_CHARACTER if this is no UTF-8: cut off,
+ * longer than needed, or half of a pair. */
 static uint32_t next_character(const unsigned char **at, const unsigned char *end) {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     uint32_t first = *(*at)++, c;

@@ -17,7 +17,7 @@ enum bloom_status {
     BLOOM_TOO_BIG = -2,         /* the sizes asked for do not fit in 64 bits */
     BLOOM_BAD_ERROR_RATE = -3,  /* not a number between 0 and 1 */
     BLOOM_BAD_CAPACITY = -4,    /* not in [1, CHAIN_CAPACITY_MAX] */
-    BLOOM_RATE_TOO_SMALL = -5,  /* 64 bits of hash can't keep that rate */
+    BLOOM_RATE_TOO_SMALL = -5,  /* the kind has no filter that errs so seldom */
     BLOOM_CORRUPT = -6,         /* bytes that no version of this code wrote */
     BLOOM_FULL = -7,            /* at capacity, and it never grows */
     BLOOM_PARTIAL = -8,         /* not all of it has been loaded */

@@ -10,8 +10,8 @@
  *     GUARD, after a hit      live   (no reply)                    no
  *
  * The reply for an item that may be there is 1, or "maybe"; for one that can't be encoded
- * it is an error, which isn't counted. A filter that doesn't exist is
- * NULL, and has no items. */
+ * it is an error, which isn't counted. A filter that doesn't exist is NULL, and has no
+ * items. */
 #ifndef BULWARK_ASK_H
 #define BULWARK_ASK_H
 

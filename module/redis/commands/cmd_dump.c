@@ -6,7 +6,7 @@
  *     the last    -->  [0, ""]
  *
  * Each record goes back in with the iterator that came with it. The first iterator marks a
- * record that isn't a chunk: a header or, from a master or an AOF, a growth.
+ * record that isn't a chunk: a header or, from a master or an AOF, a growth or counts.
  *
  * A filter of another product is dumped as that product's records, if it has some (kind.h),
  * and such records are accepted from any version of the product. A header is also accepted

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reply.h - the words for every refusal in status.h, and replies that look the same on
  * every server. The words for arguments that can't be read stand where they are read, most
- * of them in args.c.
+ * of them in args_*.c and args.c.
  *
  * Errors are for clients. A master, or an AOF, gets an OK, and the words go to the log
  * (upstream.h). So all errors of commands that a master may send go through here, and the
