@@ -29,6 +29,7 @@ static enum bloom_status make_empty(RedisModuleCtx *ctx, const struct import *im
     if (status >= 0) status = chain_new(&spec, &memory_allocator, c);
     if (status >= 0) status = chain_grow(*c, &plan);
     upstream_must_have(ctx, status);
+    if (status == BLOOM_NO_MEMORY) memory_tell_shortage(plan.bytes);
     return status;
 }
 
