@@ -2,6 +2,7 @@
 /* cmd_reserve.c - BF.RESERVE: an empty filter, made to measure. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "commands/args.h"
 #include "commands/commands.h"
@@ -39,12 +40,23 @@ static bool has_numbers(const struct chain *c, const struct wish *wish) {
            (capacity == c->layers[0].capacity || capacity == chain_capacity(c));
 }
 
+#define RATE_MAX 32
+
+/* With the fewest digits that mean the same rate: it is to be typed. */
+static void write_rate(char text[RATE_MAX], double rate) {
+    int digits = 0;
+    do
+        snprintf(text, RATE_MAX, "%.*g", ++digits, rate);
+    while (strtod(text, NULL) != rate);
+}
+
 static int refuse_numbers(RedisModuleCtx *ctx, RedisModuleString *like,
                           const struct chain *c) {
-    char words[160];
+    char words[160], rate[RATE_MAX];
+    write_rate(rate, c->error);
     snprintf(words, sizeof words,
-             "ERR '%%s' was made for an error rate of %.17g and %" PRIu64 " items",
-             c->error, chain_capacity(c));
+             "ERR '%%s' was made for an error rate of %s and %" PRIu64 " items", rate,
+             chain_capacity(c));
     return reply_option_error(ctx, words, like);
 }
 

@@ -126,6 +126,18 @@ TRANSCRIPT(like_wants_the_numbers_of_the_other) {
                    "BF.RESERVE", "other", "0.01", "20", "LIKE", "grown");
 }
 
+/* .1 lies between two numbers that a double can hold, and is shown as it was given. */
+TRANSCRIPT(like_names_the_error_rate_as_it_can_be_given_to_it) {
+    expect(c, "OK", "BF.RESERVE", "a", "0.1", "100");
+    expect(c, "OK", "BF.RESERVE", "b", "0.30000000000000004", "100");
+    expect_refusal(c, "(error) ERR 'a' was made for an error rate of 0.1 and 100 items",
+                   "BF.RESERVE", "k", "0.2", "100", "LIKE", "a");
+    expect_refusal(
+        c,
+        "(error) ERR 'b' was made for an error rate of 0.30000000000000004 and 100 items",
+        "BF.RESERVE", "k", "0.3", "100", "LIKE", "b");
+}
+
 TRANSCRIPT(like_wants_a_filter_and_a_name_that_is_free) {
     expect(c, "OK", "SET", "string", "x");
     expect(c, "OK", "BF.RESERVE", "a", "0.01", "100");
