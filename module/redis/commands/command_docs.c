@@ -149,7 +149,7 @@ static RedisModuleCommandArg import_args[] = {
 
 static RedisModuleCommandArg covers_args[] = {
     KEY_ARG,
-    {.name = "other", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 1},
+    {.name = "other", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0},
     {0},
 };
 
@@ -256,57 +256,38 @@ static RedisModuleCommandArg rebuild_args[] = {
     {0},
 };
 
-/* The keys are argument 1 and the `more` arguments after it. */
-#define KEY_SPEC(use, more)                                                                \
-    {                                                                                      \
-        {.flags = (use),                                                                   \
-         .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,                                  \
-         .bs.index.pos = 1,                                                                \
-         .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,                                     \
-         .fk.range = {more, 1, 0}},                                                        \
-            {0},                                                                           \
-    }
-
-static RedisModuleCommandKeySpec key_read[] =
-    KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS, 0);
-static RedisModuleCommandKeySpec key_updated[] =
-    KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_UPDATE, 0);
-static RedisModuleCommandKeySpec keys_read[] =
-    KEY_SPEC(REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS, 1);
-static RedisModuleCommandKeySpec no_keys[] = {{0}};
-static RedisModuleCommandKeySpec key_written[] =
-    KEY_SPEC(REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, 0);
-
-/* A key of its own at argument 1, and others that are read. */
-#define KEY_AT(position, use, to_last)                                                     \
+/* The keys are the argument there and the `more` arguments after it; -1: up to the last. */
+#define KEYS_AT(position, use, more)                                                       \
     {                                                                                      \
         .flags = (use), .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,                   \
         .bs.index.pos = (position), .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,          \
         .fk.range = {                                                                      \
-            (to_last) ? -1 : 0,                                                            \
+            (more),                                                                        \
             1,                                                                             \
             0                                                                              \
         }                                                                                  \
     }
-#define READS (REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS)
 
+#define READ    (REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS)
+#define WRITTEN (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT)
+#define UPDATED (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_UPDATE)
+
+static RedisModuleCommandKeySpec no_keys[] = {{0}};
+static RedisModuleCommandKeySpec key_read[] = {KEYS_AT(1, READ, 0), {0}};
+static RedisModuleCommandKeySpec keys_read[] = {KEYS_AT(1, READ, 1), {0}};
+static RedisModuleCommandKeySpec key_updated[] = {KEYS_AT(1, UPDATED, 0), {0}};
+static RedisModuleCommandKeySpec key_written[] = {KEYS_AT(1, WRITTEN, 0), {0}};
+static RedisModuleCommandKeySpec key_and_sources[] = {
+    KEYS_AT(1, WRITTEN | REDISMODULE_CMD_KEY_ACCESS, 0), KEYS_AT(2, READ, -1), {0}};
 static RedisModuleCommandKeySpec key_and_like[] = {
-    KEY_AT(1, REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT, false),
-    {.flags = READS,
+    KEYS_AT(1, WRITTEN, 0),
+    {.flags = READ,
      .begin_search_type = REDISMODULE_KSPEC_BS_KEYWORD,
      .bs.keyword = {"LIKE", 4},
      .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
      .fk.range = {0, 1, 0}},
     {0},
 };
-static RedisModuleCommandKeySpec key_and_other[] = {
-    KEY_AT(1, READS, false), KEY_AT(2, READS, false), {0}};
-static RedisModuleCommandKeySpec key_and_sources[] = {
-    KEY_AT(1,
-           REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_ACCESS | REDISMODULE_CMD_KEY_INSERT,
-           false),
-    KEY_AT(2, READS, true),
-    {0}};
 
 /* For commands that servers send each other. redis-cli lists every command, but shows no
  * hint for one without arguments. */
@@ -389,7 +370,7 @@ static const struct doc {
     {"bf.export", 2, "Returns a Bloom filter as its own library writes it.",
      "O(N), where N is the size of the filter", key_read, key_args, NULL},
     {"bf.covers", 3, "Tells whether a Bloom filter has all that is in another one.",
-     "O(N), where N is the size of the filter", key_and_other, covers_args, NULL},
+     "O(N), where N is the size of the filter", keys_read, covers_args, NULL},
     {"bf.merge", -3, "Puts all that is in other Bloom filters into one.",
      "O(N), where N is the size of all of them", key_and_sources, merge_args, NULL},
 };
