@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
 /* cost_test.c - what a filter is said to take and to err is what one takes and errs. */
+
+#include <math.h>
 
 #include "check.h"
 #include "client/plan/cost.h"
 #include "unit/chains.h"
-
-#include <math.h>
 
 #define ITEMS 20000
 #define ASKED 200000
