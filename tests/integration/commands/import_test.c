@@ -15,7 +15,7 @@ static const redisReply *full(redisContext *c, const char *key, const char *fiel
 
 TRANSCRIPT(what_a_library_wrote_is_answered_as_there_and_given_back) {
     for (size_t i = 0; i < FORMS; i++) {
-        const struct form *f = &forms[i];
+        const struct library_form *f = &forms[i];
         test_case("row %zu, %s", i, f->kind);
         import_form(c, "k", f);
 
@@ -42,7 +42,7 @@ TRANSCRIPT(a_reserved_filter_is_exported_as_its_library_writes_it) {
         {"crc32", "0.01", "2", "ENCODE", "raw", 4},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        const struct form *f = &forms[made[i].form];
+        const struct library_form *f = &forms[made[i].form];
         test_case("row %zu, %s", i, made[i].kind);
         expect(c, "OK", "BF.RESERVE", "k", made[i].error, made[i].capacity, "KIND",
                made[i].kind, made[i].option, made[i].value);
@@ -90,7 +90,7 @@ TRANSCRIPT(an_import_says_how_items_become_bytes) {
 }
 
 TRANSCRIPT(an_imported_filter_is_plain_until_somebody_vouches_for_it) {
-    const struct form *f = form_of("leveldb");
+    const struct library_form *f = form_of("leveldb");
     import_form(c, "k", f);
     CHECK_STR(full(c, "k", "State")->str, "plain");
     expect(c, "[maybe, unknown]", "BF.MCHECK", "k", f->member[0], "dora");
@@ -224,7 +224,7 @@ TRANSCRIPT(an_import_reads_its_options_as_other_commands_do) {
 
 /* Wrong bytes of an item are a false "no" for every customer, and nothing shows it. */
 TRANSCRIPT(members_that_the_data_denies_prove_it_wrong) {
-    const struct form *f = form_of("leveldb");
+    const struct library_form *f = form_of("leveldb");
     CHECK_STR(import(c, "k", "leveldb", f->data, "PROVE hello world hello"), "OK");
     must_refuse_import(c, "ERR item 'dora' is not in the data", "other", "leveldb", f->data,
                        "PROVE hello dora world");
@@ -234,7 +234,7 @@ TRANSCRIPT(members_that_the_data_denies_prove_it_wrong) {
 }
 
 TRANSCRIPT(an_import_replaces_no_key) {
-    const struct form *f = form_of("leveldb");
+    const struct library_form *f = form_of("leveldb");
     expect(c, "#t", "BF.ADD", "filter", "anna");
     expect(c, "OK", "SET", "string", "x");
     must_refuse_import(c, "ERR item exists", "filter", f->kind, f->data, "");
@@ -324,7 +324,7 @@ TEST(an_import_is_an_event_and_breaks_a_transaction) {
 
 TEST(scripts_and_transactions_import_and_export) {
     redisContext *c = client(server_shared());
-    const struct form *f = form_of("crc32");
+    const struct library_form *f = form_of("crc32");
     expectf(c, "OK", "EVAL %s 1 k %b",
             "return redis.call('BF.IMPORT', KEYS[1], 'crc32', ARGV[1], 'HASHES', 6, "
             "'BITS', 19, 'PROVE', 'hello')",

@@ -16,7 +16,7 @@ static long long used(redisContext *c) {
 static void bulk_round(redisContext *c) {
     char item[1000];
     memset(item, 'x', sizeof item);
-    const struct form *f = form_of("guava");
+    const struct library_form *f = form_of("guava");
     import_form(c, "form", f);
     must_export(c, "form", f->data);
     import(c, "refused", "guava", f->data, "PROVE nobody");

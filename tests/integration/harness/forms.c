@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-const struct form forms[FORMS] = {
+const struct library_form forms[FORMS] = {
     {"leveldb",
      BYTES("\x11\x40\x00\x41\x44\x10\x40\x10\x06"),
      "",
@@ -34,7 +34,7 @@ const struct form forms[FORMS] = {
      {"hello", "world"}},
 };
 
-const struct form *form_of(const char *kind) {
+const struct library_form *form_of(const char *kind) {
     for (size_t i = 0; i < FORMS; i++)
         if (strcmp(forms[i].kind, kind) == 0) return &forms[i];
     FAIL("no form of kind %s", kind);
@@ -62,7 +62,7 @@ const char *import(redisContext *c, const char *key, const char *kind, struct by
     return send_import(c, key, kind, data, options)->str;
 }
 
-void import_form(redisContext *c, const char *key, const struct form *f) {
+void import_form(redisContext *c, const char *key, const struct library_form *f) {
     CHECK_STR(import(c, key, f->kind, f->data, f->needs), "OK");
 }
 

@@ -2,7 +2,7 @@
 
 /* forms.h - filters as the bytes that other libraries wrote, for BF.IMPORT.
  *
- *     const struct form *f = &forms[i];
+ *     const struct library_form *f = &forms[i];
  *     import_form(c, "k", f);
  *     must_export(c, "k", f->data);
  *
@@ -23,7 +23,7 @@ struct bytes {
 #define BYTES(literal) ((struct bytes){literal, sizeof(literal) - 1})
 
 /* Two members each, as the libraries themselves wrote them. */
-struct form {
+struct library_form {
     const char *kind;
     struct bytes data;
     const char *needs;   /* the options that an import needs */
@@ -32,10 +32,10 @@ struct form {
 };
 
 #define FORMS 5
-extern const struct form forms[FORMS];
+extern const struct library_form forms[FORMS];
 
 /* The form of that kind: the first one. */
-const struct form *form_of(const char *kind);
+const struct library_form *form_of(const char *kind);
 
 /* BF.IMPORT with options that are separated by single spaces. The reply as text, owned by
  * the test. */
@@ -43,7 +43,7 @@ const char *import(redisContext *c, const char *key, const char *kind, struct by
                    const char *options);
 
 /* It must be accepted; the options are what it needs. */
-void import_form(redisContext *c, const char *key, const struct form *f);
+void import_form(redisContext *c, const char *key, const struct library_form *f);
 
 /* Refused with these words, and nothing changed. */
 void must_refuse_import(redisContext *c, const char *wanted, const char *key,

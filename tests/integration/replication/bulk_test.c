@@ -69,7 +69,7 @@ static void import_all(redisContext *c) {
 }
 
 static void rebuild_all(redisContext *c) {
-    const struct form *f = form_of("clickhouse");
+    const struct library_form *f = form_of("clickhouse");
     import_form(c, "rebuilt", f);
     import_form(c, "being rebuilt", f);
     for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "states.h"
 
-static const char *start_of_kind(redisContext *c, const struct form *f) {
+static const char *start_of_kind(redisContext *c, const struct library_form *f) {
     bool variant = f->variant && strcmp(f->kind, "guava") == 0;
     const redisReply *r =
         call(c, "BF.REBUILD", "k", "START", "ERROR", "0.01", "CAPACITY", "2", "KIND",
@@ -33,7 +33,7 @@ static const redisReply *full(redisContext *c, const char *field) {
 
 TRANSCRIPT(adds_during_a_build_elsewhere_are_in_the_generation_that_is_imported) {
     for (size_t i = 0; i < FORMS; i++) {
-        const struct form *f = &forms[i];
+        const struct library_form *f = &forms[i];
         test_case("row %zu, %s", i, f->kind);
         import_form(c, "k", f);
         expect(c, "OK", "BF.READY", "k");
@@ -57,7 +57,7 @@ TRANSCRIPT(adds_during_a_build_elsewhere_are_in_the_generation_that_is_imported)
  * seed and another size.) */
 TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
     for (size_t i = 0; i < FORMS; i++) {
-        const struct form *f = &forms[i];
+        const struct library_form *f = &forms[i];
         if (strcmp(f->kind, "clickhouse") == 0) continue;
         test_case("row %zu, %s", i, f->kind);
         make_ready(c, "k");
@@ -78,7 +78,7 @@ TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
 
 /* ClickHouse's sizes are free: what was imported once can be imported again. */
 TRANSCRIPT(without_options_the_next_generation_has_the_sizes_of_the_live_one) {
-    const struct form *f = form_of("clickhouse");
+    const struct library_form *f = form_of("clickhouse");
     import_form(c, "k", f);
     const char *token = start_rebuild(c, "k");
     CHECK_INT(import_next(c, token, f->data, 2), 2);
@@ -87,7 +87,7 @@ TRANSCRIPT(without_options_the_next_generation_has_the_sizes_of_the_live_one) {
 }
 
 TRANSCRIPT(parts_of_a_generation_may_come_one_by_one) {
-    const struct form *f = form_of("leveldb");
+    const struct library_form *f = form_of("leveldb");
     import_form(c, "k", f);
     const char *token = start_rebuild(c, "k");
     CHECK_INT(import_next(c, token, BYTES("\x11\x40\0\0\0\0\0\0\x06"), 1), 1);
@@ -102,7 +102,7 @@ TRANSCRIPT(parts_of_a_generation_may_come_one_by_one) {
 }
 
 TRANSCRIPT(an_import_of_no_items_is_an_empty_table) {
-    const struct form *f = form_of("leveldb");
+    const struct library_form *f = form_of("leveldb");
     struct bytes empty = BYTES("\0\0\0\0\0\0\0\0\x06");
     import_form(c, "k", f);
     const char *token = start_rebuild(c, "k");
