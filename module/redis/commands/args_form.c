@@ -55,18 +55,6 @@ bool args_like(struct line *l, RedisModuleString *text) {
     return true;
 }
 
-/* Refuses a word, and lists those that there are; n: of them, or NULL ends them. */
-static bool refuse_word(const struct line *l, const char *what, RedisModuleString *text,
-                        const char *const *words, size_t n) {
-    char reply[256];
-    int length = snprintf(reply, sizeof reply, "ERR unknown %s '%%s': ", what);
-    for (size_t i = 0; i < n && words[i]; i++)
-        length += snprintf(reply + length, sizeof reply - (size_t)length, "%s%s",
-                           i > 0 ? ", " : "", words[i]);
-    reply_option_error(l->ctx, reply, text);
-    return false;
-}
-
 /* The place of the word among the words; n if it is none of them. */
 static size_t place_of(RedisModuleString *text, const char *const *words, size_t n) {
     for (size_t i = 0; i < n && words[i]; i++)
@@ -77,7 +65,7 @@ static size_t place_of(RedisModuleString *text, const char *const *words, size_t
 bool args_encode(struct line *l, RedisModuleString *text) {
     size_t place = place_of(text, encoding_names, ENCODINGS);
     if (place == ENCODINGS)
-        return refuse_word(l, "encoding", text, encoding_names, ENCODINGS);
+        return args_refuse_word(l, "encoding", text, encoding_names, ENCODINGS);
     l->encoding = (uint8_t)place;
     return true;
 }
@@ -126,7 +114,7 @@ static bool settle(struct line *l) {
     const char *const *names = wish->kind->form->variants;
     size_t place = place_of(l->variant, names, VARIANTS_MAX);
     if (place == VARIANTS_MAX)
-        return refuse_word(l, "variant", l->variant, names, VARIANTS_MAX);
+        return args_refuse_word(l, "variant", l->variant, names, VARIANTS_MAX);
     wish->variant = (uint8_t)place;
     return true;
 }

@@ -105,6 +105,10 @@ bool args_encode(struct line *l, RedisModuleString *text);
 bool args_count(struct line *l, RedisModuleString *text);
 bool args_like(struct line *l, RedisModuleString *text);
 
+/* Refuses a word, and lists those that there are: n, or fewer up to NULL. */
+bool args_refuse_word(const struct line *l, const char *what, RedisModuleString *text,
+                      const char *const *words, size_t n);
+
 /* The kind of that name in a positional argument. */
 bool args_kind_of(struct line *l, RedisModuleString *text);
 

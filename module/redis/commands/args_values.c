@@ -38,15 +38,21 @@ bool args_expansion(struct line *l, RedisModuleString *text) {
     return true;
 }
 
-/* Names the kinds that exist. */
+bool args_refuse_word(const struct line *l, const char *what, RedisModuleString *text,
+                      const char *const *words, size_t n) {
+    char reply[256];
+    int length = snprintf(reply, sizeof reply, "ERR unknown %s '%%s': ", what);
+    for (size_t i = 0; i < n && words[i]; i++)
+        length += snprintf(reply + length, sizeof reply - (size_t)length, "%s%s",
+                           i > 0 ? ", " : "", words[i]);
+    return reply_option_error(l->ctx, reply, text), false;
+}
+
 static bool refuse_kind(const struct line *l, RedisModuleString *text) {
-    char words[256];
-    int length = snprintf(words, sizeof words, "ERR unknown kind '%%s': ");
+    const char *names[KINDS];
     for (size_t i = 0; i < KINDS; i++)
-        length += snprintf(words + length, sizeof words - (size_t)length, "%s%s",
-                           i > 0 ? ", " : "", kinds[i]->name);
-    reply_option_error(l->ctx, words, text);
-    return false;
+        names[i] = kinds[i]->name;
+    return args_refuse_word(l, "kind", text, names, KINDS);
 }
 
 bool args_kind_of(struct line *l, RedisModuleString *text) {
