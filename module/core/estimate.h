@@ -13,7 +13,7 @@
  *
  * This assumes that the places of such an item are independent of each other and of a
  * member's. So it leaves out the n/2^64 that a 64-bit hash costs, and it leaves out what
- * foreign kinds lose by deriving all places from two hashes, up to 6n/bits^2. The latter
+ * other kinds lose by deriving all places from two hashes, up to 6n/bits^2. The latter
  * shows in small layers only: full layers of 100 items measure 1.05 % where 1.00 % is
  * estimated; with 1000 items, 1.01 %.
  *

@@ -95,8 +95,9 @@ struct kind_form {
 struct kind {
     const char *name;
     uint8_t id;          /* in stored forms: never reused */
-    bool foreign;        /* another product's: its identity is derived from its fields, and
-                            it grows by its own rule when a master sends no growth */
+    bool foreign;        /* of another module of servers: its identity is derived from its
+                            fields, and it grows by its own rule when a master sends no
+                            growth */
     bool exceeds;        /* it never grows, and takes items over capacity instead */
     uint32_t layers_max; /* of a chain: bounds the work that a forged one can cause */
     uint32_t expansion_max;

@@ -34,8 +34,8 @@ static bool find_comparable(RedisModuleCtx *ctx, RedisModuleString *name,
 }
 
 /* BF.COVERS key other
- * 1 if every bit of the other filter is set in this one: whatever is in that one is in this
- * one, too. */
+ * 1 if every bit of the other filter is set in this one: what that one may have, this one
+ * may have, too. */
 int cmd_covers(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
 
