@@ -3,7 +3,7 @@
 /* import_test.c - BF.IMPORT key kind data [option ...], BF.EXPORT key */
 
 #include "events.h"
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 #include "states.h"
 
@@ -14,10 +14,10 @@ static const redisReply *full(redisContext *c, const char *key, const char *fiel
 /* ---- what comes in ---- */
 
 TRANSCRIPT(what_a_library_wrote_is_answered_as_there_and_given_back) {
-    for (size_t i = 0; i < FORMS; i++) {
-        const struct library_form *f = &forms[i];
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct sample *f = &samples[i];
         test_case("row %zu, %s", i, f->kind);
-        import_form(c, "k", f);
+        import_sample(c, "k", f);
 
         expect(c, "bulwarkBF", "TYPE", "k");
         expect(c, "[#t, #t, #f]", "BF.MEXISTS", "k", f->member[0], f->member[1], "dora");
@@ -42,7 +42,7 @@ TRANSCRIPT(a_reserved_filter_is_exported_as_its_library_writes_it) {
         {"crc32", "0.01", "2", "ENCODE", "raw", 4},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        const struct library_form *f = &forms[made[i].form];
+        const struct sample *f = &samples[made[i].form];
         test_case("row %zu, %s", i, made[i].kind);
         expect(c, "OK", "BF.RESERVE", "k", made[i].error, made[i].capacity, "KIND",
                made[i].kind, made[i].option, made[i].value);
@@ -53,7 +53,7 @@ TRANSCRIPT(a_reserved_filter_is_exported_as_its_library_writes_it) {
 }
 
 TRANSCRIPT(an_imported_filter_takes_items_beyond_its_capacity_and_never_grows) {
-    import_form(c, "k", form_of("guava"));
+    import_sample(c, "k", sample_of("guava"));
     add_numbers(c, "k", 0, 1000);
     CHECK_INT(count_missing(c, "k", 0, 1000), 0);
     CHECK_INT(reply_field(call(c, "BF.INFO", "k"), "Number of filters")->integer, 1);
@@ -61,7 +61,7 @@ TRANSCRIPT(an_imported_filter_takes_items_beyond_its_capacity_and_never_grows) {
 
 /* What a library's bytes don't say is the best that its sizes can do: half the bits set. */
 TRANSCRIPT(numbers_that_the_bytes_lack_can_be_given) {
-    struct bytes data = form_of("leveldb")->data;
+    struct bytes data = sample_of("leveldb")->data;
     CHECK_STR(import(c, "guessed", "leveldb", data, ""), "OK");
     CHECK_INT(full(c, "guessed", "Capacity")->integer, 7); /* 64 bits * ln 2 / 6 */
     CHECK(strncmp(full(c, "guessed", "Error rate")->str, "0.0156", 6) == 0);
@@ -90,8 +90,8 @@ TRANSCRIPT(an_import_says_how_items_become_bytes) {
 }
 
 TRANSCRIPT(an_imported_filter_is_plain_until_somebody_vouches_for_it) {
-    const struct library_form *f = form_of("leveldb");
-    import_form(c, "k", f);
+    const struct sample *f = sample_of("leveldb");
+    import_sample(c, "k", f);
     CHECK_STR(full(c, "k", "State")->str, "plain");
     expect(c, "[maybe, unknown]", "BF.MCHECK", "k", f->member[0], "dora");
     expect(c, "OK", "BF.READY", "k");
@@ -224,7 +224,7 @@ TRANSCRIPT(an_import_reads_its_options_as_other_commands_do) {
 
 /* Wrong bytes of an item are a false "no" for every customer, and nothing shows it. */
 TRANSCRIPT(members_that_the_data_denies_prove_it_wrong) {
-    const struct library_form *f = form_of("leveldb");
+    const struct sample *f = sample_of("leveldb");
     CHECK_STR(import(c, "k", "leveldb", f->data, "PROVE hello world hello"), "OK");
     must_refuse_import(c, "ERR item 'dora' is not in the data", "other", "leveldb", f->data,
                        "PROVE hello dora world");
@@ -234,12 +234,12 @@ TRANSCRIPT(members_that_the_data_denies_prove_it_wrong) {
 }
 
 TRANSCRIPT(an_import_replaces_no_key) {
-    const struct library_form *f = form_of("leveldb");
+    const struct sample *f = sample_of("leveldb");
     expect(c, "#t", "BF.ADD", "filter", "anna");
     expect(c, "OK", "SET", "string", "x");
     must_refuse_import(c, "ERR item exists", "filter", f->kind, f->data, "");
     must_refuse_import(c, "ERR item exists", "string", f->kind, f->data, "");
-    import_form(c, "k", f);
+    import_sample(c, "k", f);
     must_refuse_import(c, "ERR item exists", "k", f->kind, f->data, "");
 }
 
@@ -266,12 +266,12 @@ TRANSCRIPT(what_has_no_other_form_is_not_exported) {
 }
 
 TRANSCRIPT(a_filter_that_is_not_all_there_is_not_exported) {
-    import_form(c, "original", form_of("guava"));
+    import_sample(c, "original", sample_of("guava"));
     const struct dump *d = dump_filter(c, "original");
     load_pieces(c, "k", d, 0, 1);
     expect(c, PARTIAL, "BF.EXPORT", "k");
     load_pieces(c, "k", d, 1, d->npieces);
-    must_export(c, "k", form_of("guava")->data);
+    must_export(c, "k", sample_of("guava")->data);
 }
 
 /* ---- memory ---- */
@@ -314,7 +314,7 @@ TEST(an_import_is_an_event_and_breaks_a_transaction) {
     must_refuse_import(c, "ERR bad seed", "k", "clickhouse", BYTES("x"), "SEED x");
     CHECK_STR(events(l, c), "");
     expect(c, "OK", "WATCH", "k");
-    import_form(client(s), "k", form_of("guava"));
+    import_sample(client(s), "k", sample_of("guava"));
     CHECK_STR(events(l, client(s)), "bf.import");
     expect(c, "OK", "MULTI");
     expect(c, "QUEUED", "PING");
@@ -324,7 +324,7 @@ TEST(an_import_is_an_event_and_breaks_a_transaction) {
 
 TEST(scripts_and_transactions_import_and_export) {
     redisContext *c = client(server_shared());
-    const struct library_form *f = form_of("crc32");
+    const struct sample *f = sample_of("crc32");
     expectf(c, "OK", "EVAL %s 1 k %b",
             "return redis.call('BF.IMPORT', KEYS[1], 'crc32', ARGV[1], 'HASHES', 6, "
             "'BITS', 19, 'PROVE', 'hello')",

@@ -3,7 +3,7 @@
 /* memory_test.c - what is taken is given back, and nothing is taken before it is
  * needed. */
 
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
@@ -16,8 +16,8 @@ static long long used(redisContext *c) {
 static void bulk_round(redisContext *c) {
     char item[1000];
     memset(item, 'x', sizeof item);
-    const struct library_form *f = form_of("guava");
-    import_form(c, "form", f);
+    const struct sample *f = sample_of("guava");
+    import_sample(c, "form", f);
     must_export(c, "form", f->data);
     import(c, "refused", "guava", f->data, "PROVE nobody");
     import(c, "refused", "guava", f->data, "ENCODE int64 PROVE nobody");

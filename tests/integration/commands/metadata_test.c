@@ -114,6 +114,9 @@ TEST(like_names_a_key) {
            "LIKE", "o");
     expect(c, "[\"k\", \"o\"]", "COMMAND", "GETKEYS", "BF.RESERVE", "k", "0.01", "100",
            "READY", "like", "o");
+    if (!server_speaks(700)) return;
+    expect(c, "[[\"k\", [RW, insert]], [\"o\", [RO, access]]]", "COMMAND",
+           "GETKEYSANDFLAGS", "BF.RESERVE", "k", "0.01", "100", "LIKE", "o");
 }
 
 /* A new command leads to the table above, and so to every test here. */

@@ -4,7 +4,7 @@
  * BF.RESERVE key error capacity LIKE other */
 
 #include "events.h"
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 #include "states.h"
 
@@ -159,7 +159,7 @@ TRANSCRIPT(a_filter_covers_what_has_none_but_its_bits) {
         expect(c, "#t", "BF.MERGE", "b", "a");
         expect(c, "#t", "BF.COVERS", "b", "a");
         expect(c, "#t", "BF.COVERS", "a", "b");
-        expect(c, "#t", "BF.ADD", "b", "somebody new");
+        CHECK(add_numbers(c, "b", 100000, 100003) > 0);
         bool grew = strcmp(call_text(c, "BF.INFO", "b", "FILTERS"),
                            call_text(c, "BF.INFO", "a", "FILTERS")) != 0;
         expect(c, grew ? CANT_COMPARE("numbers of layers") : "#t", "BF.COVERS", "b", "a");

@@ -5,7 +5,7 @@
 #include "zoo.h"
 
 #include "files.h"
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 #include "kind.h"
 #include "kind_options.h"
@@ -63,8 +63,8 @@ static void fill_with_merged_and_imported(redisContext *c) {
         expect(c, "#t", "BF.MERGE", name_merged(i), merged[i]);
         add_numbers(c, name_merged(i), 5000, 5010);
     }
-    for (size_t i = 0; i < FORMS; i++)
-        import_form(c, text_of("imported %zu", i), &forms[i]);
+    for (size_t i = 0; i < SAMPLES; i++)
+        import_sample(c, text_of("imported %zu", i), &samples[i]);
 }
 
 static void check_merged_and_imported(redisContext *c) {
@@ -72,9 +72,9 @@ static void check_merged_and_imported(redisContext *c) {
         CHECK_INT(count_missing(c, name_merged(i), 0, 500), 0);
         CHECK_INT(count_missing(c, name_merged(i), 5000, 5010), 0);
     }
-    for (size_t i = 0; i < FORMS; i++)
-        expect(c, "[#t, #t]", "BF.MEXISTS", text_of("imported %zu", i), forms[i].member[0],
-               forms[i].member[1]);
+    for (size_t i = 0; i < SAMPLES; i++)
+        expect(c, "[#t, #t]", "BF.MEXISTS", text_of("imported %zu", i),
+               samples[i].member[0], samples[i].member[1]);
 }
 
 static const char odd_item[] = {0, '\r', '\n', (char)0xff, 0};

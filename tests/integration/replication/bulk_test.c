@@ -6,7 +6,7 @@
 #include <glob.h>
 
 #include "files.h"
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 #include "master.h"
 #include "records/format.h"
@@ -59,8 +59,8 @@ static void merge_large(redisContext *c) {
 }
 
 static void import_all(redisContext *c) {
-    for (size_t i = 0; i < FORMS; i++) {
-        import_form(c, text_of("form %zu", i), &forms[i]);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        import_sample(c, text_of("form %zu", i), &samples[i]);
         add_numbers(c, text_of("form %zu", i), 0, 3);
     }
     CHECK_STR(import(c, "imported", "leveldb", large(3 * MIB + 5, 0x11), "ENCODE int64"),
@@ -69,9 +69,9 @@ static void import_all(redisContext *c) {
 }
 
 static void rebuild_all(redisContext *c) {
-    const struct library_form *f = form_of("clickhouse");
-    import_form(c, "rebuilt", f);
-    import_form(c, "being rebuilt", f);
+    const struct sample *f = sample_of("clickhouse");
+    import_sample(c, "rebuilt", f);
+    import_sample(c, "being rebuilt", f);
     for (int i = 0; i < 2; i++) {
         const char *key = i ? "rebuilt" : "being rebuilt", *token = start_rebuild(c, key);
         expect(c, "#t", "BF.ADD", key, "meanwhile");

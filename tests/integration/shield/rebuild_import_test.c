@@ -4,11 +4,11 @@
  * another library has built, while adds go on here. */
 
 #include "events.h"
-#include "forms.h"
+#include "samples.h"
 #include "harness.h"
 #include "states.h"
 
-static const char *start_of_kind(redisContext *c, const struct library_form *f) {
+static const char *start_of_kind(redisContext *c, const struct sample *f) {
     bool variant = f->variant && strcmp(f->kind, "guava") == 0;
     const redisReply *r =
         call(c, "BF.REBUILD", "k", "START", "ERROR", "0.01", "CAPACITY", "2", "KIND",
@@ -32,10 +32,10 @@ static const redisReply *full(redisContext *c, const char *field) {
 /* ---- what it is for ---- */
 
 TRANSCRIPT(adds_during_a_build_elsewhere_are_in_the_generation_that_is_imported) {
-    for (size_t i = 0; i < FORMS; i++) {
-        const struct library_form *f = &forms[i];
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct sample *f = &samples[i];
         test_case("row %zu, %s", i, f->kind);
-        import_form(c, "k", f);
+        import_sample(c, "k", f);
         expect(c, "OK", "BF.READY", "k");
         const char *token = start_rebuild(c, "k");
         expect(c, "#t", "BF.ADD", "k", "written meanwhile");
@@ -56,8 +56,8 @@ TRANSCRIPT(adds_during_a_build_elsewhere_are_in_the_generation_that_is_imported)
 /* The sizes follow from the builder's own numbers. (Not ClickHouse's: these have another
  * seed and another size.) */
 TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
-    for (size_t i = 0; i < FORMS; i++) {
-        const struct library_form *f = &forms[i];
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct sample *f = &samples[i];
         if (strcmp(f->kind, "clickhouse") == 0) continue;
         test_case("row %zu, %s", i, f->kind);
         make_ready(c, "k");
@@ -78,8 +78,8 @@ TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
 
 /* ClickHouse's sizes are free: what was imported once can be imported again. */
 TRANSCRIPT(without_options_the_next_generation_has_the_sizes_of_the_live_one) {
-    const struct library_form *f = form_of("clickhouse");
-    import_form(c, "k", f);
+    const struct sample *f = sample_of("clickhouse");
+    import_sample(c, "k", f);
     const char *token = start_rebuild(c, "k");
     CHECK_INT(import_next(c, token, f->data, 2), 2);
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", token, "2");
@@ -87,8 +87,8 @@ TRANSCRIPT(without_options_the_next_generation_has_the_sizes_of_the_live_one) {
 }
 
 TRANSCRIPT(parts_of_a_generation_may_come_one_by_one) {
-    const struct library_form *f = form_of("leveldb");
-    import_form(c, "k", f);
+    const struct sample *f = sample_of("leveldb");
+    import_sample(c, "k", f);
     const char *token = start_rebuild(c, "k");
     CHECK_INT(import_next(c, token, BYTES("\x11\x40\0\0\0\0\0\0\x06"), 1), 1);
     CHECK_INT(import_next(c, token, BYTES("\0\0\0\x41\x44\x10\x40\x10\x06"), 1), 2);
@@ -102,9 +102,9 @@ TRANSCRIPT(parts_of_a_generation_may_come_one_by_one) {
 }
 
 TRANSCRIPT(an_import_of_no_items_is_an_empty_table) {
-    const struct library_form *f = form_of("leveldb");
+    const struct sample *f = sample_of("leveldb");
     struct bytes empty = BYTES("\0\0\0\0\0\0\0\0\x06");
-    import_form(c, "k", f);
+    import_sample(c, "k", f);
     const char *token = start_rebuild(c, "k");
     CHECK_INT(import_next(c, token, empty, 0), 0);
     expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
@@ -161,7 +161,7 @@ TRANSCRIPT(a_rebuild_makes_a_librarys_filter_that_is_not_there) {
                                "2", "ERROR", "0.01", "ENCODE", "int64");
     expect(c, "#t", "BF.ADD", "k", "42");
     expect(c, "(error) ERR item 'x' can't be encoded as int64", "BF.ADD", "k", "x");
-    CHECK_INT(import_next(c, r->str, form_of("guava")->data, 2), 2);
+    CHECK_INT(import_next(c, r->str, sample_of("guava")->data, 2), 2);
     expect(c, "[unknown, maybe]", "BF.MCHECK", "k", "43", "42");
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "2");
     expect(c, "[absent, maybe]", "BF.MCHECK", "k", "43", "42");
@@ -172,7 +172,7 @@ TRANSCRIPT(a_rebuild_makes_a_librarys_filter_that_is_not_there) {
 #define FITS "abcdefgh\x06" /* leveldb, for two items at one in a hundred */
 
 static const char *start_leveldb(redisContext *c) {
-    import_form(c, "k", form_of("leveldb"));
+    import_sample(c, "k", sample_of("leveldb"));
     return start_rebuild(c, "k");
 }
 
@@ -227,11 +227,11 @@ TRANSCRIPT(data_that_does_not_fit_the_generation_is_refused) {
     }
     expect(c, "1", "DEL", "k");
 
-    import_form(c, "k", &forms[2]); /* mitz64 */
+    import_sample(c, "k", &samples[2]); /* mitz64 */
     token = start_rebuild(c, "k");
     expectf(c, "(error) ERR received bad data: its variant is another",
-            "BF.REBUILD k IMPORT %s %b ITEMS 2", token, forms[3].data.at,
-            forms[3].data.length);
+            "BF.REBUILD k IMPORT %s %b ITEMS 2", token, samples[3].data.at,
+            samples[3].data.length);
 }
 
 TRANSCRIPT(a_generation_of_a_kind_without_such_a_form_is_fed_otherwise) {

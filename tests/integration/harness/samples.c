@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* forms.c - known bytes, and their way into a server; see forms.h. */
+/* samples.c - known bytes, and their way into a server; see samples.h. */
 
-#include "forms.h"
+#include "samples.h"
 
 #include "harness.h"
 
-const struct library_form forms[FORMS] = {
+const struct sample samples[SAMPLES] = {
     {"leveldb",
      BYTES("\x11\x40\x00\x41\x44\x10\x40\x10\x06"),
      "",
@@ -34,9 +34,9 @@ const struct library_form forms[FORMS] = {
      {"hello", "world"}},
 };
 
-const struct library_form *form_of(const char *kind) {
-    for (size_t i = 0; i < FORMS; i++)
-        if (strcmp(forms[i].kind, kind) == 0) return &forms[i];
+const struct sample *sample_of(const char *kind) {
+    for (size_t i = 0; i < SAMPLES; i++)
+        if (strcmp(samples[i].kind, kind) == 0) return &samples[i];
     FAIL("no form of kind %s", kind);
 }
 
@@ -62,7 +62,7 @@ const char *import(redisContext *c, const char *key, const char *kind, struct by
     return send_import(c, key, kind, data, options)->str;
 }
 
-void import_form(redisContext *c, const char *key, const struct library_form *f) {
+void import_sample(redisContext *c, const char *key, const struct sample *f) {
     CHECK_STR(import(c, key, f->kind, f->data, f->needs), "OK");
 }
 
