@@ -76,24 +76,30 @@ static struct estimate by_bits(const struct kind *kind, const struct layer *laye
 
 #define ASKED_AT_ONCE 64
 
+static uint32_t least(uint64_t a, uint32_t b) {
+    return a < b ? (uint32_t)a : b;
+}
+
 /* The share of made-up hashes that pass. Multiplying by an odd number and folding the upper
  * half onto the lower, twice, leaves no order among them. */
 static double by_asking(const struct kind *kind, const struct layer *layer) {
     uint64_t passed = 0;
-    for (uint32_t n = 0; n < ESTIMATE_ASKED; n += ASKED_AT_ONCE) {
+    uint32_t all = least(ESTIMATE_PLACES / (layer->probes + 1u), ESTIMATE_ASKED), block;
+    for (uint32_t n = 0; n < all; n += block) {
         struct hashed items[ASKED_AT_ONCE];
         uint8_t maybe[ASKED_AT_ONCE];
-        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++) {
+        block = least(all - n, ASKED_AT_ONCE);
+        for (uint32_t i = 0; i < block; i++) {
             uint32_t hash = (n + i + 1) * UINT32_C(0x9e3779b1);
             hash = (hash ^ hash >> 16) * UINT32_C(0x85ebca6b);
             items[i] = kind->of_32_bits(hash ^ hash >> 16);
         }
-        kind->prefetch(layer, 1, items, ASKED_AT_ONCE);
-        kind->ask(layer, 1, items, ASKED_AT_ONCE, maybe);
-        for (uint32_t i = 0; i < ASKED_AT_ONCE; i++)
+        kind->prefetch(layer, 1, items, block);
+        kind->ask(layer, 1, items, block, maybe);
+        for (uint32_t i = 0; i < block; i++)
             passed += maybe[i];
     }
-    return (double)passed / ESTIMATE_ASKED;
+    return (double)passed / all;
 }
 
 struct estimate estimate_layer(const struct kind *kind, const struct layer *layer,

@@ -63,8 +63,11 @@ struct estimate {
     uint64_t looked_at; /* bytes that were read */
 };
 
-/* About half a millisecond, if none of the layer is in the cache. */
-#define ESTIMATE_ASKED 16384u
+/* About half a millisecond, if none of the layer is in the cache. Fewer hashes are asked
+ * for if together they could look at more places than this: whoever brings a filter decides
+ * how many hashes it has, up to 65,535. */
+#define ESTIMATE_ASKED  16384u
+#define ESTIMATE_PLACES (ESTIMATE_ASKED * 32)
 
 /* Estimates the chain as it is. In a partial chain, missing bytes count as clear. A chain
  * without layers has an error of 0 and no bits. */

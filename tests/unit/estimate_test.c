@@ -538,6 +538,31 @@ TEST(a_filter_of_small_hashes_is_said_to_err_as_strangers_see) {
     }
 }
 
+static uint64_t places;
+
+static void count_places(const struct layer *layers, size_t nlayers,
+                         const struct hashed *items, size_t n, uint8_t *maybe) {
+    places += n * layers->probes;
+    kind_crc32.ask(layers, nlayers, items, n, maybe);
+}
+
+/* Whoever brings a filter says how many hashes it has. */
+TEST(an_estimate_costs_no_more_because_of_many_hashes) {
+    static const uint16_t probes[] = {1, 31, 32, 1000, UINT16_MAX};
+    struct kind kind = kind_crc32;
+    unsigned char bits[8];
+    memset(bits, 0xff, sizeof bits);
+    kind.ask = count_places;
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        test_case("%u hashes", probes[i]);
+        struct layer layer = {
+            .bits = bits, .bytes = sizeof bits, .parameter = 64, .probes = probes[i]};
+        places = 0;
+        CHECK(estimate_layer(&kind, &layer, UINT64_MAX).error == 1);
+        CHECK(places > 0 && places <= ESTIMATE_PLACES);
+    }
+}
+
 /* ---- the long version ---- */
 
 /* 1000 errors in each of ten filters know the mean to 1 %. */
