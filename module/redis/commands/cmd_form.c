@@ -104,9 +104,9 @@ int cmd_export(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (chain_is_partial(c)) return reply_refusal(ctx, argv[1], BLOOM_PARTIAL);
 
     size_t length = form_length(c);
-    unsigned char *bytes =
-        RedisModule_TryAlloc ? RedisModule_TryAlloc(length) : RedisModule_Alloc(length);
-    if (!bytes) return reply_refusal(ctx, argv[1], BLOOM_NO_MEMORY);
+    if (!memory_system_has(2 * length)) /* these bytes, and the reply */
+        return reply_refusal(ctx, argv[1], BLOOM_NO_MEMORY);
+    unsigned char *bytes = RedisModule_Alloc(length);
     form_write(c, bytes);
     RedisModule_ReplyWithStringBuffer(ctx, (const char *)bytes, length);
     RedisModule_Free(bytes);

@@ -76,13 +76,13 @@ static void drop(unsigned char *from, uint64_t bytes) {
     memset((void *)end, 0, (uintptr_t)from + bytes - end);
 }
 
-/* Redis 6.0 exits when it is asked for memory and there is none. So this first tests
- * whether the system has that much. */
-static bool system_has(uint64_t bytes) {
+/* The server's allocator rounds sizes up by a quarter at most. */
+bool memory_system_has(uint64_t bytes) {
+    uint64_t most = bytes + bytes / 4;
     void *trial =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (trial == MAP_FAILED) return false;
-    munmap(trial, bytes);
+    munmap(trial, most);
     return true;
 }
 
@@ -110,7 +110,8 @@ static bool server_is_loading(void) {
 }
 
 static unsigned char *try_zeros(uint64_t bytes) {
-    if (!RedisModule_TryAlloc && bytes >= BIG && !system_has(bytes)) return NULL;
+    /* Redis 6.0 can't be asked in another way. */
+    if (!RedisModule_TryAlloc && bytes >= BIG && !memory_system_has(bytes)) return NULL;
     unsigned char *array = take(bytes);
     if (!array) return NULL;
     if (bytes >= BIG)

@@ -41,6 +41,10 @@ enum bloom_status memory_room(RedisModuleCtx *ctx, uint64_t total, uint64_t more
 /* Logs, at most once in ten seconds, that the system did not give `more` bytes. */
 void memory_tell_shortage(uint64_t more);
 
+/* Whether the system would give that many bytes now: for what the server takes itself. It
+ * ends when it gets none. */
+bool memory_system_has(uint64_t bytes);
+
 /* Whether the server could ever hold that many bytes: within maxmemory if it is set,
  * otherwise within the machine's memory. */
 bool memory_could_hold(RedisModuleCtx *ctx, uint64_t bytes);
