@@ -6,7 +6,8 @@
  * Commands, settings, documentation and INFO take the names from the rows. Filters of the
  * kind are stored in our form, with the id of the kind. If its product has an RDB type that
  * must be kept, add redis/keys/type_<name>.c and a row in redis/keys/type.c. A product is
- * named elsewhere only where its own commands are read (redis/commands/args.c, cmd_load.c).
+ * named elsewhere only where its own commands are read (args*.c and cmd_load.c, in
+ * redis/commands/).
  *
  * All layers of a chain are of one kind and share one secret, so an item is hashed once,
  * however many layers there are. The functions that run for every item work on blocks of

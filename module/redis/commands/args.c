@@ -183,7 +183,7 @@ bool args_read_start(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, in
     start->replace = 0;
     if (!args_options(&l)) return false;
     start->may_be_empty = l.seen & BIT(EMPTY);
-    start->says_size = l.seen & ~(BIT(EMPTY) | BIT(REPLACE));
+    start->says_size = l.seen & (BIT(CAPACITY) | BIT(ERROR));
     return settle_expansion(&l) && args_settle_form(&l);
 }
 

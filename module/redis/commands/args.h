@@ -60,7 +60,7 @@ bool args_read_vow(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int 
  * not given keep their value in start->wish. */
 struct start {
     struct wish wish;
-    bool says_size;    /* an option says something of the new generation */
+    bool says_size;    /* CAPACITY or ERROR was given */
     bool may_be_empty; /* COMMIT may find nothing loaded: the table is empty */
     long long replace; /* replace a rebuild idle for this many seconds; 0: never */
 };

@@ -77,7 +77,7 @@ struct asked ask_each(RedisModuleCtx *ctx, const struct chain *c,
     return asked;
 }
 
-/* Replies 1 for each, without asking. */
+/* Replies 1 for each that can be encoded, without asking. */
 static struct asked deny_none(RedisModuleCtx *ctx, const struct chain *c,
                               RedisModuleString **strings, size_t n) {
     struct asked asked = {0, 0};

@@ -15,7 +15,6 @@ static struct item item_of(RedisModuleString *string) {
 bool items_can_encode(enum encoding e, RedisModuleString *string) {
     struct items block;
     uint8_t unfit;
-    block.many = NULL;
     items_encode(e, &string, 1, &block, &unfit);
     items_done(&block);
     return !unfit;
@@ -31,7 +30,7 @@ static size_t room_for(enum encoding e, RedisModuleString **strings, size_t n) {
 void items_encode(enum encoding e, RedisModuleString **strings, size_t n,
                   struct items *block, uint8_t *unfit) {
     size_t room = room_for(e, strings, n);
-    if (room > sizeof block->few) block->many = RedisModule_Alloc(room);
+    block->many = room > sizeof block->few ? RedisModule_Alloc(room) : NULL;
     unsigned char *at = block->many ? block->many : block->few;
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;

@@ -26,7 +26,7 @@
 struct items {
     struct item item[ITEMS_BLOCK];
     unsigned char few[ITEMS_BLOCK * sizeof(uint64_t)]; /* what they were encoded to */
-    unsigned char *many;                               /* the same if it is longer */
+    unsigned char *many; /* the same if it is longer; otherwise NULL */
 };
 
 /* How many of the `left` items go into the next block. */
@@ -53,11 +53,11 @@ void items_encode(enum encoding e, RedisModuleString **strings, size_t n,
 
 static inline void items_read(const struct chain *c, RedisModuleString **strings, size_t n,
                               struct items *block, uint8_t *unfit) {
-    block->many = NULL;
     if (c->encoding != ENCODING_RAW) {
         items_encode(c->encoding, strings, n, block, unfit);
         return;
     }
+    block->many = NULL;
     for (size_t i = 0; i < n; i++)
         block->item[i].bytes = RedisModule_StringPtrLen(strings[i], &block->item[i].length);
 }

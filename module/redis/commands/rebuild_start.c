@@ -79,7 +79,10 @@ static int refuse_second(const struct rebuild *r) {
 /* Another library builds for the sizes that it built for before: what it builds can then be
  * imported. These sizes need not follow from any numbers. */
 static bool keeps_sizes(const struct rebuild *r, const struct start *s) {
-    return r->f && r->f->live->kind->form && !s->says_size;
+    const struct chain *live = r->f ? r->f->live : NULL;
+    return live && live->kind->form && !s->says_size && s->wish.kind == live->kind &&
+           s->wish.variant == live->variant && s->wish.encoding == live->encoding &&
+           s->wish.seed[0].k0 == live->secret.k0;
 }
 
 /* Makes the second generation, and the filter if there is none. */
