@@ -284,6 +284,13 @@ uint64_t chain_capacity(const struct chain *c) {
     return sum;
 }
 
+uint64_t chain_excess(const struct chain *c) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->nlayers; i++)
+        sum += layer_excess(&c->layers[i]);
+    return sum;
+}
+
 uint64_t chain_bytes(const struct chain *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->nlayers; i++)

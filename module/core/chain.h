@@ -148,7 +148,8 @@ uint32_t chain_asked_expansion(const struct chain *c);
 
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_capacity(const struct chain *c);
-uint64_t chain_bytes(const struct chain *c); /* of the joined arrays */
+uint64_t chain_excess(const struct chain *c); /* items over the capacity of their layer */
+uint64_t chain_bytes(const struct chain *c);  /* of the joined arrays */
 
 /* True if some of its bytes have not come yet. The chain then denies nothing. */
 static inline bool chain_is_partial(const struct chain *c) {

@@ -30,6 +30,13 @@ enum bloom_status form_read(const struct kind *kind, const struct form *in,
     return *why ? BLOOM_CORRUPT : BLOOM_OK;
 }
 
+bool form_is_empty(const struct kind *kind, const struct form *in) {
+    size_t end = in->length - kind->form->tail;
+    for (size_t at = kind->form->head; at < end; at++)
+        if (in->bytes[at] != 0) return false;
+    return true;
+}
+
 struct form form_like(const struct chain *c, const void *bytes, size_t length) {
     const struct layer *layer = &c->layers[0];
     return (struct form){

@@ -9,7 +9,7 @@
 #include "keys/make.h"
 #include "links/replicate.h"
 #include "links/upstream.h"
-#include "text.h"
+#include "watch/overfull.h"
 #include "watch/stats.h"
 
 /* After a refusal a chain isn't asked to grow until its last layer has this share more
@@ -147,17 +147,6 @@ static enum bloom_status add_blocks(struct adding *a) {
     return status;
 }
 
-static void note_overfull(struct adding *a) {
-    stats_count(&stats_counters.overfull, a->overfull);
-    if (diary_of(a->f)->told_full) return;
-    diary_of(a->f)->told_full = true;
-    char shown[TEXT_SHOWN_MAX + 1];
-    RedisModule_Log(a->ctx, "warning",
-                    "The filter %s is over capacity: it may not grow, and still takes "
-                    "items. Its error rate rises: see BF.INFO FULL.",
-                    text_printable(a->name, shown));
-}
-
 static const struct chain *live_for(const struct adding *a) {
     return a->token ? NULL : a->f->live;
 }
@@ -180,7 +169,7 @@ enum bloom_status adding_run(struct adding *a) {
     enum bloom_status status = add_blocks(a);
     if (many) RedisModule_Free(many);
     stats_items_came(a->came);
-    if (a->overfull > 0) note_overfull(a);
+    if (a->overfull > 0) overfull_note(a->ctx, a->name, a->f, a->overfull);
     return status;
 }
 

@@ -8,8 +8,7 @@
 /* The options of each command. */
 #define LIBRARY_OPTIONS (BIT(VARIANT) | BIT(SEED_NUMBER) | BIT(ENCODE))
 #define RESERVE_OPTIONS                                                                    \
-    (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY) |            \
-     LIBRARY_OPTIONS | BIT(LIKE))
+    (BIT(EXPANSION) | BIT(NONSCALING) | BIT(KIND) | BIT(LOADING) | BIT(READY))
 #define INSERT_OPTIONS                                                                     \
     (BIT(CAPACITY) | BIT(ERROR) | BIT(EXPANSION) | BIT(NOCREATE) | BIT(NONSCALING) |       \
      BIT(ITEMS))
@@ -112,12 +111,13 @@ static bool settle_like(const struct line *l) {
 
 bool args_read_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                        struct wish *wish, RedisModuleString **like) {
+    bool loose = upstream_sent(ctx);
     struct line l = {.ctx = ctx,
                      .argv = argv,
                      .argc = argc,
                      .at = 4,
-                     .loose = upstream_sent(ctx),
-                     .known = RESERVE_OPTIONS,
+                     .loose = loose,
+                     .known = RESERVE_OPTIONS | (loose ? 0 : LIBRARY_OPTIONS | BIT(LIKE)),
                      .dialect = &reserve_words,
                      .wish = wish};
     *wish = args_default_wish(ctx);

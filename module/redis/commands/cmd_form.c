@@ -10,7 +10,6 @@
 #include "keys/announce.h"
 #include "keys/find.h"
 #include "keys/memory.h"
-#include "links/upstream.h"
 
 /* The chain of the bytes, without them. *why is NULL unless they are bad. */
 static enum bloom_status make_empty(RedisModuleCtx *ctx, const struct import *import,
@@ -20,15 +19,16 @@ static enum bloom_status make_empty(RedisModuleCtx *ctx, const struct import *im
     struct layer plan;
     enum bloom_status status = form_read(import->wish.kind, form, &spec, &plan, why);
     if (status < 0) return status;
+    if (import->items > 0 && form_is_empty(import->wish.kind, form))
+        return *why = FORM_NO_BITS, BLOOM_CORRUPT;
     if (import->wish.capacity) plan.capacity = (uint64_t)import->wish.capacity;
     if (import->wish.error > 0) spec.error = plan.error = import->wish.error;
     spec.encoding = import->wish.encoding;
     RedisModule_GetRandomBytes((unsigned char *)&spec.identity, sizeof spec.identity);
 
-    if (!upstream_sent(ctx)) status = memory_room(ctx, plan.bytes, plan.bytes);
+    status = memory_room(ctx, plan.bytes, plan.bytes);
     if (status >= 0) status = chain_new(&spec, &memory_allocator, c);
     if (status >= 0) status = chain_grow(*c, &plan);
-    upstream_must_have(ctx, status);
     if (status == BLOOM_NO_MEMORY) memory_tell_shortage(plan.bytes);
     return status;
 }

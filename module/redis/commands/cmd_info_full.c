@@ -110,13 +110,6 @@ static void reply_standing(RedisModuleCtx *ctx, struct filter *f) {
 
 /* ---- the bits ---- */
 
-static uint64_t overfull(const struct chain *c) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < c->nlayers; i++)
-        sum += layer_excess(&c->layers[i]);
-    return sum;
-}
-
 static void reply_layer(RedisModuleCtx *ctx, const struct chain *c,
                         const struct layer *layer) {
     reply_map(ctx, 6);
@@ -163,7 +156,7 @@ static void reply_chain(RedisModuleCtx *ctx, const struct chain *c) {
         field_nil(ctx, "Bits per item");
     else
         field_rate(ctx, "Bits per item", 8.0 * (double)chain_bytes(c) / (double)items);
-    field_number(ctx, "Overfull", overfull(c));
+    field_number(ctx, "Overfull", chain_excess(c));
     field_advice(ctx, c);
     field_hex(ctx, "Generation", c->identity);
     reply_name(ctx, "Layers");

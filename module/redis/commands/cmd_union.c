@@ -12,6 +12,7 @@
 #include "keys/make.h"
 #include "links/replicate.h"
 #include "settings/settings.h"
+#include "watch/overfull.h"
 
 static bool refuse_difference(RedisModuleCtx *ctx, RedisModuleString *name,
                               const char *difference) {
@@ -97,6 +98,7 @@ static int merge_into(struct merge *m) {
     size_t pieces = (size_t)(chain_bytes(m->into->live) / REPLICATE_PIECE + 1);
     uint8_t *fresh = RedisModule_Calloc(pieces, 1);
     bool changed = false;
+    uint64_t excess = chain_excess(m->into->live);
     change_begin(m->into);
     for (int i = 0; i < m->n; i++)
         changed |= union_add(m->into->live, source_of(m, i), fresh, REPLICATE_PIECE);
@@ -104,6 +106,9 @@ static int merge_into(struct merge *m) {
         replicate_merge(m->ctx, m->name, m->into, fresh);
     change_end(m->ctx, m->name, m->into);
     RedisModule_Free(fresh);
+    excess = chain_excess(m->into->live) - excess;
+    if (excess > 0) overfull_note(m->ctx, m->name, m->into, excess);
+    if (excess > 0) announce(m->ctx, m->name, "bf.full");
     if (changed) announce(m->ctx, m->name, "bf.merge");
     return reply_bool(m->ctx, changed);
 }

@@ -41,6 +41,7 @@ int rebuild_import(struct rebuild *r) {
     const char *bytes = RedisModule_StringPtrLen(r->argv[4], &length);
     struct form form = form_like(next, bytes, length);
     const char *why = form_misfit(next, &form);
+    if (!why && items > 0 && form_is_empty(next->kind, &form)) why = FORM_NO_BITS;
     if (why) return reply_bad_data(r->ctx, r->name, why);
     bool changed = pour(r, &form, (uint64_t)items);
     replicate_as_it_came(r->ctx);

@@ -7,7 +7,7 @@
  *     fed_at        rebuild_feed.c, diary.c         rebuild_start.c, cmd_info_full.c
  *     rebuild_heard rebuild_feed.c, node.c, diary.c rebuild_start.c
  *     may_be_empty  rebuild_start.c, diary.c        rebuild_end.c
- *     told_full     adding.c, diary.c               adding.c
+ *     told_full     overfull.c, diary.c             overfull.c
  *     came,         losses.c                        losses.c
  *     unlinked,
  *     name

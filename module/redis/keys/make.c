@@ -73,13 +73,11 @@ enum bloom_status make_chain(RedisModuleCtx *ctx, const struct wish *wish,
 enum bloom_status make_alike(RedisModuleCtx *ctx, const struct chain *like,
                              struct chain **c) {
     uint64_t identity, bytes = chain_bytes(like);
-    enum bloom_status status =
-        upstream_sent(ctx) ? BLOOM_OK : memory_room(ctx, bytes, bytes);
+    enum bloom_status status = memory_room(ctx, bytes, bytes);
     *c = NULL;
     if (status < 0) return status;
     RedisModule_GetRandomBytes((unsigned char *)&identity, sizeof identity);
     status = union_alike(like, identity, c);
-    upstream_must_have(ctx, status);
     if (status == BLOOM_NO_MEMORY) memory_tell_shortage(bytes);
     return status;
 }

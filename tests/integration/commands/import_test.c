@@ -123,6 +123,10 @@ TRANSCRIPT(bytes_that_are_no_filter_are_refused) {
     } bad[] = {
         {"leveldb", {"", 0}, "", "it is shorter than two bytes"},
         {"leveldb", {"\x06", 1}, "", "it is shorter than two bytes"},
+        {"leveldb",
+         {"\0\0\0\0\0\0\0\0\x06", 9},
+         "ITEMS 1",
+         "it has items but all bits are zero"},
         {"clickhouse", {"", 0}, "HASHES 3 SEED 0", "it is empty"},
         {"clickhouse", {"x", 1}, "HASHES 0 SEED 0", "it has a bad number of hashes"},
         {"clickhouse", {"x", 1}, "SEED 0 HASHES 65536", "it has a bad number of hashes"},

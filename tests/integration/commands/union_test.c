@@ -8,6 +8,8 @@
 #include "harness.h"
 #include "states.h"
 
+#include <string.h>
+
 #define CANT_COMPARE(what) "(error) ERR filters can't be compared: their " what " differ"
 
 /* Every kind, once with a chain that has grown. */
@@ -387,6 +389,20 @@ TEST(a_merge_is_an_event_if_it_changed_something) {
     events(l, c); /* Redis 6.0 tells of that, too. */
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "LIKE", "a", "READY");
     CHECK_STR(events(l, c), "bf.reserve bf.ready");
+}
+
+TEST(a_merge_over_capacity_is_told_as_an_add_is) {
+    struct server *s = server_start();
+    redisContext *c = client(s), *l = listener(s);
+    expect(c, "OK", "BF.RESERVE", "k", "0.001", "200", "NONSCALING");
+    expect(c, "OK", "BF.RESERVE", "b", "0.001", "200", "LIKE", "k");
+    add_numbers(c, "k", 0, 200);
+    add_numbers(c, "b", 200, 400);
+    events(l, c);
+    expect(c, "1", "BF.MERGE", "k", "b");
+    CHECK_STR(events(l, c), "bf.full bf.merge");
+    CHECK(info_int(c, "bf", "bf_overfull_adds") > 150);
+    CHECK(strstr(server_log(s), "k is over capacity"));
 }
 
 /* It may have been there, and lost: what else was in it is not to be denied. */

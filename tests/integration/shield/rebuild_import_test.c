@@ -123,6 +123,15 @@ TRANSCRIPT(an_import_of_no_items_is_an_empty_table) {
     expect(c, "absent", "BF.CHECK", "k", f->member[0]);
 }
 
+/* Committed, it would deny everything. */
+TRANSCRIPT(an_import_of_items_that_have_no_bits_is_refused) {
+    import_sample(c, "k", sample_of("leveldb"));
+    const char *token = start_rebuild(c, "k");
+    expectf(c, "(error) ERR received bad data: it has items but all bits are zero",
+            "BF.REBUILD k IMPORT %s %b ITEMS 2", token, "\0\0\0\0\0\0\0\0\x06", (size_t)9);
+    expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
+}
+
 /* ---- START ---- */
 
 TRANSCRIPT(a_rebuild_begins_with_the_options_of_a_reserve) {
