@@ -26,8 +26,8 @@
 enum bloom_status form_read(const struct kind *kind, const struct form *in,
                             struct chain_spec *spec, struct layer *plan, const char **why);
 
-/* Whether none of its bits is set. form_read() has accepted it. If it is said to have items,
- * it can't be right: it would deny all of them. */
+/* Whether none of its bits is set. form_read() has accepted it. If it is said to have
+ * items, it can't be right: it would deny all of them. */
 #define FORM_NO_BITS "it has items but all bits are zero"
 bool form_is_empty(const struct kind *kind, const struct form *in);
 

@@ -164,7 +164,7 @@ enum bloom_status adding_run(struct adding *a) {
     if (chain_is_partial(a->f->live) && !upstream_sent(a->ctx)) return BLOOM_PARTIAL;
 
     a->effect = a->added;
-    if (a->f->next && !a->token)
+    if (!a->token && a->f->next)
         a->effect = a->n <= FEW ? few : (many = RedisModule_Alloc(a->n));
     enum bloom_status status = add_blocks(a);
     if (many) RedisModule_Free(many);

@@ -105,16 +105,17 @@ static bool check_sayings(const struct line *l, unsigned needs, unsigned takes) 
 
 static bool settle(struct line *l) {
     struct wish *wish = l->wish;
+    const struct kind_form *form = wish->kind->form;
+    if (!form) return true; /* then nothing was said */
     if (l->seen & BIT(ENCODE)) wish->encoding = l->encoding;
     if (l->seen & BIT(SEED_NUMBER)) {
         wish->has_seed = true;
         wish->seed[0] = (struct secret){.k0 = l->seed};
     }
     if (!(l->seen & BIT(VARIANT))) return true;
-    const char *const *names = wish->kind->form->variants;
-    size_t place = place_of(l->variant, names, VARIANTS_MAX);
+    size_t place = place_of(l->variant, form->variants, VARIANTS_MAX);
     if (place == VARIANTS_MAX)
-        return args_refuse_word(l, "variant", l->variant, names, VARIANTS_MAX);
+        return args_refuse_word(l, "variant", l->variant, form->variants, VARIANTS_MAX);
     wish->variant = (uint8_t)place;
     return true;
 }

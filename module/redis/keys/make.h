@@ -33,8 +33,8 @@ enum bloom_status make_filter_of(RedisModuleCtx *ctx, RedisModuleString *name,
                                  struct chain *c, enum state state, bool filled,
                                  struct filter **f);
 
-/* Makes an empty chain that is comparable to another (union.h), for a client. Refuses as make_chain()
- * does. */
+/* Makes an empty chain that is comparable to another (union.h), for a client. Refuses as
+ * make_chain() does. */
 enum bloom_status make_alike(RedisModuleCtx *ctx, const struct chain *like,
                              struct chain **c);
 
