@@ -45,7 +45,7 @@ set xlabel 'items in the filter (filled)'
 set ylabel 'ratio'
 unset logscale y
 set yrange [0:*]
-command(name, n) = sprintf("< awk -F, '$2==\"bulwark\" && $4==\"%s\" && $5==%s' %s", name, n, server)
+command(name, n) = sprintf("< awk -F, '$2==\"bulwark\" && $4==\"%s\" && $5==%s && $14==1' %s", name, n, server)
 plot command('BF.EXISTS', '1') using 3:9 with linespoints lw 2 title 'BF.EXISTS', \
      command('BF.ADD', '1') using 3:9 with linespoints lw 2 title 'BF.ADD', \
      command('BF.MEXISTS', '100') using 3:9 with linespoints lw 2 title 'BF.MEXISTS x 100', \
