@@ -19,6 +19,8 @@
 #define IMPORT_OPTIONS                                                                     \
     (LIBRARY_OPTIONS | BIT(HASHES) | BIT(BITS) | BIT(COUNT) | BIT(CAPACITY) | BIT(ERROR) | \
      BIT(PROVE))
+#define PART_OPTIONS                                                                       \
+    (BIT(COUNT) | BIT(HASHES) | BIT(SEED_NUMBER) | BIT(BITS) | BIT(VARIANT))
 #define READY_OPTIONS    (BIT(EX) | BIT(PXAT) | BIT(XX))
 #define COMMIT_OPTIONS   (BIT(EX) | BIT(PXAT))
 #define UPSTREAM_OPTIONS (BIT(SINCE) | BIT(OF)) /* in our stream only */
@@ -205,4 +207,23 @@ bool args_read_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
     import->first_proof = l.at;
     if (l.at < argc || !(l.seen & BIT(PROVE))) return true;
     return reply_error(ctx, "ERR PROVE needs an item"), false;
+}
+
+bool args_read_part(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                    struct import *import, unsigned *said) {
+    struct line l = {.ctx = ctx,
+                     .argv = argv,
+                     .argc = argc,
+                     .at = at,
+                     .known = PART_OPTIONS,
+                     .dialect = &own_words,
+                     .wish = &import->wish,
+                     .import = import};
+    import->items = IMPORT_NO_ITEMS;
+    if (!args_options(&l)) return false;
+    *said = 0;
+    if (!args_settle_part(&l, said)) return false;
+    import->hashes = l.hashes;
+    import->bits = l.bits;
+    return true;
 }

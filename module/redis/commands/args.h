@@ -79,6 +79,13 @@ struct import {
 bool args_read_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                       struct import *import);
 
+/* The end of BF.REBUILD IMPORT, from argv[at] on: ITEMS n [HASHES k] [SEED n] [BITS n]
+ * [VARIANT v]. What the generation has already, of import->wish.kind, may be said to make
+ * sure. *said: which of these, FORM_... import->items is IMPORT_NO_ITEMS if they
+ * weren't given. */
+bool args_read_part(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int at,
+                    struct import *import, unsigned *said);
+
 /* The wish for a filter if the command says nothing: the settings, unless the command came
  * from upstream. A Bulwark master would have sent the filter's header, so such a command is
  * RedisBloom's, and every replica must make the same filter of it: RedisBloom's defaults.

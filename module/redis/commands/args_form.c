@@ -132,3 +132,11 @@ bool args_settle_import(struct line *l) {
     if (!form) return reply_no_form(l->ctx, l->wish->kind, "BF.LOADCHUNK"), false;
     return check_sayings(l, form->needs, form->takes) && settle(l);
 }
+
+bool args_settle_part(struct line *l, unsigned *said) {
+    const struct kind_form *form = l->wish->kind->form;
+    if (!check_sayings(l, 0, form->needs | form->takes)) return false;
+    for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
+        if (l->seen & sayings[i].seen) *said |= sayings[i].flag;
+    return settle(l);
+}

@@ -84,6 +84,7 @@ bool args_options(struct line *l);
  * The second form also refuses if something is missing that an import needs. */
 bool args_settle_form(struct line *l);
 bool args_settle_import(struct line *l);
+bool args_settle_part(struct line *l, unsigned *said);
 
 bool args_error_rate(struct line *l, RedisModuleString *text);
 bool args_capacity(struct line *l, RedisModuleString *text);

@@ -48,6 +48,10 @@ static struct form form_of(const struct import *import, RedisModuleString *data)
  * bytes than those that were added. Replies an error and returns false. */
 static bool prove(RedisModuleCtx *ctx, struct chain *c, RedisModuleString **items, int n) {
     const struct filter f = {.live = c};
+    if (n > 0 && estimate_chain(c).error >= 1) {
+        reply_error(ctx, "ERR the data takes all items for members, so nothing is proved");
+        return false;
+    }
     for (int i = 0; i < n; i++) {
         if (!ask_can(ctx, &f, items[i])) return false;
         if (ask_one(&f, items[i])) continue;
@@ -66,7 +70,7 @@ int cmd_import(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct import import;
     if (!args_read_import(ctx, argv, argc, &import))
         return REDISMODULE_OK; /* It replied. */
-    if (find_taken(ctx, argv[1])) return reply_refusal(ctx, argv[1], BLOOM_EXISTS);
+    if (find_taken(ctx, argv[1])) return reply_error_of(ctx, argv[1], REPLY_BUSY);
     struct form form = form_of(&import, argv[3]);
     struct chain *c = NULL;
     const char *why;

@@ -67,7 +67,7 @@ int cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     server_hide_argument(ctx, 2); /* it holds the seed */
     struct filter *f;
     if (!find_to_write(ctx, argv[1], &f)) return REDISMODULE_OK; /* It replied. */
-    if (f) return reply_error_of(ctx, argv[1], "BUSYKEY Target key name already exists.");
+    if (f) return reply_error_of(ctx, argv[1], REPLY_BUSY);
 
     const char *why = NULL;
     enum bloom_status status = cmd_load_data(ctx, argv[1], data, NULL, &why);

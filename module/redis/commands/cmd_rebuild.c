@@ -38,7 +38,8 @@ static const struct {
      "START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind] [VARIANT v] "
      "[SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]"},
     {"LOAD", rebuild_feed, "LOAD token [AT n] item [item ...]"},
-    {"IMPORT", rebuild_import, "IMPORT token data ITEMS n"},
+    {"IMPORT", rebuild_import,
+     "IMPORT token data ITEMS n [HASHES k] [SEED s] [BITS m] [VARIANT v]"},
     {"CHECK", rebuild_check, "CHECK token item [item ...]"},
     {"COMMIT", rebuild_commit, "COMMIT token count [EX seconds | PXAT ms]"},
     {"ABORT", rebuild_give_up, "ABORT [token]"},
@@ -47,7 +48,7 @@ static const struct {
 /* BF.REBUILD key START [ERROR e] [CAPACITY n] [EXPANSION n | NONSCALING] [KIND kind]
  *                      [VARIANT v] [SEED n] [ENCODE encoding] [EMPTY] [REPLACE seconds]
  * BF.REBUILD key LOAD token [AT n] item [item ...]
- * BF.REBUILD key IMPORT token data ITEMS n
+ * BF.REBUILD key IMPORT token data ITEMS n [HASHES k] [SEED n] [BITS n] [VARIANT v]
  * BF.REBUILD key CHECK token item [item ...]
  * BF.REBUILD key COMMIT token count [EX seconds | PXAT ms]
  * BF.REBUILD key ABORT [token] */

@@ -216,6 +216,10 @@ static RedisModuleCommandArg rebuild_import_args[] = {
     TOKEN_ARG,
     {.name = "data", .type = REDISMODULE_ARG_TYPE_STRING},
     {.name = "items", .type = REDISMODULE_ARG_TYPE_INTEGER, .token = "ITEMS"},
+    OPTIONAL_VALUE("hashes", REDISMODULE_ARG_TYPE_INTEGER, "HASHES"),
+    SEED_ARG,
+    OPTIONAL_VALUE("bits", REDISMODULE_ARG_TYPE_INTEGER, "BITS"),
+    VARIANT_ARG,
     {0},
 };
 

@@ -23,6 +23,9 @@ int reply_refusal(RedisModuleCtx *ctx, RedisModuleString *name, enum bloom_statu
  * read. */
 int reply_error_of(RedisModuleCtx *ctx, RedisModuleString *name, const char *words);
 int reply_error(RedisModuleCtx *ctx, const char *words);
+
+/* As RESTORE says it. */
+#define REPLY_BUSY "BUSYKEY Target key name already exists."
 int reply_wrong_arity(RedisModuleCtx *ctx);
 
 /* The same with the option in the words; the format has a %s for it. */

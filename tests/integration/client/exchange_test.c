@@ -135,7 +135,7 @@ TEST(what_the_server_refuses_is_said_in_its_own_words) {
         const char *words[6];
         int code;
     } all[] = {
-        {{"k", "guava", "whole", "ERR item exists"}, EXIT_REFUSED},
+        {{"k", "guava", "whole", "BUSYKEY"}, EXIT_REFUSED},
         {{"new", "guava", "cut", "ERR received bad data: it ends too early"}, EXIT_SOURCE},
         {{"new", "cuckoo", "whole", "ERR unknown kind 'cuckoo'"}, EXIT_REFUSED},
         {{"new", "crc32", "whole", "ERR kind 'crc32' needs HASHES"}, EXIT_REFUSED}};

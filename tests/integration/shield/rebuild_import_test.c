@@ -205,12 +205,17 @@ TRANSCRIPT(an_import_names_a_rebuild_that_is_under_way) {
 
 TRANSCRIPT(an_import_says_how_many_items_it_has) {
     static const char *const arity =
-        "(error) ERR wrong number of arguments: BF.REBUILD key IMPORT token data ITEMS n";
+        "(error) ERR wrong number of arguments: BF.REBUILD key IMPORT token data ITEMS n "
+        "[HASHES k] [SEED s] [BITS m] [VARIANT v]";
     const char *token = start_leveldb(c);
     expect_refusal(c, arity, "BF.REBUILD", "k", "IMPORT", token, FITS);
     expect_refusal(c, arity, "BF.REBUILD", "k", "IMPORT", token, FITS, "ITEMS");
-    expect_refusal(c, arity, "BF.REBUILD", "k", "IMPORT", token, FITS, "COUNT", "2");
-    expect_refusal(c, arity, "BF.REBUILD", "k", "IMPORT", token, FITS, "ITEMS", "2", "x");
+    expect_refusal(c, arity, "BF.REBUILD", "k", "IMPORT", token, FITS, "VARIANT",
+                   "unsigned");
+    expect_refusal(c, "(error) ERR unknown option 'COUNT'", "BF.REBUILD", "k", "IMPORT",
+                   token, FITS, "COUNT", "2");
+    expect_refusal(c, "(error) ERR option 'ITEMS' given twice", "BF.REBUILD", "k", "IMPORT",
+                   token, FITS, "ITEMS", "2", "ITEMS", "2");
     static const char *const counts[] = {
         "", "x", "-1", "1.5", "281474976710657", "9223372036854775808"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -236,7 +241,8 @@ TRANSCRIPT(data_that_does_not_fit_the_generation_is_refused) {
     const char *token = start_leveldb(c);
     for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
         char wanted[128];
-        snprintf(wanted, sizeof wanted, "%s%s", bad, misfits[i].why);
+        snprintf(wanted, sizeof wanted, "%s%s (the generation has 9 bytes, 6 hashes)", bad,
+                 misfits[i].why);
         test_case("row %zu", i);
         expect_refusal(c, wanted, "BF.REBUILD", "k", "IMPORT", token, misfits[i].data,
                        "ITEMS", "2");
@@ -245,9 +251,45 @@ TRANSCRIPT(data_that_does_not_fit_the_generation_is_refused) {
 
     import_sample(c, "k", &samples[2]); /* mitz64 */
     token = start_rebuild(c, "k");
-    expectf(c, "(error) ERR received bad data: its variant is another",
+    expectf(c,
+            "(error) ERR received bad data: its variant is another (the generation has 14 "
+            "bytes, 7 hashes)",
             "BF.REBUILD k IMPORT %s %b ITEMS 2", token, samples[3].data.at,
             samples[3].data.length);
+}
+
+/* The bytes alone would fit. */
+TRANSCRIPT(what_an_import_says_beside_the_bytes_is_compared_too) {
+    static const struct {
+        const char *kind, *option, *good, *bad, *why, *has;
+    } said[] = {
+        {"leveldb", "VARIANT", "unsigned", "signed", "its variant is another",
+         "126 bytes, 6 hashes"},
+        {"clickhouse", "HASHES", "5", "6", "its number of hashes is another",
+         "125 bytes, 5 hashes"},
+        {"clickhouse", "SEED", "0", "1", "its seed is another", "125 bytes, 5 hashes"},
+        {"crc32", "HASHES", "6", "5", "its number of hashes is another",
+         "120 bytes, 6 hashes"},
+        {"crc32", "BITS", "958", "957", "its size is another", "120 bytes, 6 hashes"},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char wanted[128];
+        test_case("%s %s", said[i].kind, said[i].option);
+        expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", said[i].kind);
+        expect(c, "#t", "BF.ADD", "k", "anna");
+        const char *token = start_rebuild(c, "k");
+        const redisReply *data = call(c, "BF.EXPORT", "k");
+        snprintf(wanted, sizeof wanted,
+                 "(error) ERR received bad data: %s (the generation has %s)", said[i].why,
+                 said[i].has);
+        expectf(c, wanted, "BF.REBUILD k IMPORT %s %b ITEMS 1 %s %s", token, data->str,
+                data->len, said[i].option, said[i].bad);
+        expectf(c, "1", "BF.REBUILD k IMPORT %s %b %s %s ITEMS 1", token, data->str,
+                data->len, said[i].option, said[i].good);
+        expect(c, "1", "DEL", "k");
+    }
+    expect_refusal(c, "(error) ERR kind 'leveldb' takes no SEED", "BF.REBUILD", "k",
+                   "IMPORT", start_leveldb(c), FITS, "ITEMS", "2", "SEED", "1");
 }
 
 TRANSCRIPT(a_generation_of_a_kind_without_such_a_form_is_fed_otherwise) {
