@@ -162,7 +162,7 @@ TEST(a_server_that_refuses_to_tell_is_not_up) {
         int code;
     } all[] = {{NULL, NULL, "\n# the server wants a password: ", EXIT_REFUSED},
                {"default", "wrong",
-                "\n# AUTH is refused: look at --user and the password (WRONGPASS ",
+                "\n# AUTH is refused: look at --user and the password (WRONGPASS",
                 EXIT_REFUSED},
                {"eve", "pw", " refuses INFO: the ACL user needs info\n", EXIT_DONE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
