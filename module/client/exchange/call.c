@@ -35,6 +35,13 @@ void call_number(struct call *c, const char *name, uint64_t value) {
     call_option(c, name, text);
 }
 
+void call_form(struct call *c, const struct settings *s) {
+    call_number(c, "HASHES", s->hashes);
+    call_option(c, "SEED", s->seed);
+    call_number(c, "BITS", s->bits);
+    call_option(c, "VARIANT", s->variant);
+}
+
 void call_free(struct call *c) {
     free(c->words);
     free(c->lengths);

@@ -34,6 +34,9 @@ void call_text(struct call *c, const char *text);
 void call_option(struct call *c, const char *name, const char *value);
 void call_number(struct call *c, const char *name, uint64_t value);
 
+/* What the settings say of a library's bytes that isn't in them. */
+void call_form(struct call *c, const struct settings *s);
+
 /* NULL for an error reply, too: see call_refused(). */
 redisReply *call_ask(struct call *c, struct nodes *nodes, struct failure *f);
 

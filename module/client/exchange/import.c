@@ -20,10 +20,7 @@ static bool send(const struct settings *s, const struct whole_file *data,
     call_text(&c, c.key);
     call_text(&c, s->operands[1]);
     call_word(&c, data->bytes, data->length);
-    call_number(&c, "HASHES", s->hashes);
-    call_option(&c, "SEED", s->seed);
-    call_number(&c, "BITS", s->bits);
-    call_option(&c, "VARIANT", s->variant);
+    call_form(&c, s);
     call_option(&c, "ENCODE", s->encode);
     call_number(&c, "ITEMS", s->items);
     call_number(&c, "CAPACITY", s->capacity);
@@ -39,17 +36,23 @@ static bool send(const struct settings *s, const struct whole_file *data,
     return good;
 }
 
+/* BF.EXISTS has no word for what nobody has vouched for. */
+static void report(const char *filter, const struct whole_file *data, bool proved) {
+    char size[NUMBERS_TEXT];
+    printf("%s is the %s of %s: from now on BF.EXISTS says 0 to what isn't in it; BF.CHECK "
+           "and BF.GUARD say unknown until somebody vouches (BF.READY %s)\n",
+           filter, numbers_show_bytes(size, data->length), data->name, filter);
+    if (!proved)
+        printf("nothing was proved (--prove): if items become bytes in another way than "
+               "here, it denies all of them\n");
+}
+
 static bool import_file(const struct settings *s, struct failure *f) {
     struct whole_file data = {.bytes = NULL};
     struct texts proof = {NULL, 0};
-    char size[NUMBERS_TEXT];
     bool good = proof_read(s, &proof, f) && whole_file_read(s->operands[2], &data, f) &&
                 send(s, &data, &proof, f);
-    if (good)
-        printf("%s is the %s of %s; it denies nothing until somebody vouches "
-               "(BF.READY %s)\n",
-               s->operands[0], numbers_show_bytes(size, data.length), data.name,
-               s->operands[0]);
+    if (good) report(s->operands[0], &data, proof.n > 0);
     free(data.bytes);
     proof_free(&proof);
     return good;

@@ -57,7 +57,10 @@ bool proof_read(const struct settings *s, struct texts *out, struct failure *f) 
         add(out, &room, s->prove.at[i], strlen(s->prove.at[i]));
     if (!s->prove_file) return true;
     struct source *source = source_open(&(struct settings){.from = s->prove_file}, f);
+    size_t before = out->n;
     bool good = source && add_lines(source, out, &room, f);
+    if (good && out->n == before)
+        good = fail(f, EXIT_SOURCE, "%s has no items: it proves nothing", source->name);
     if (source) source_close(source);
     return good;
 }

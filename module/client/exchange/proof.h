@@ -10,7 +10,8 @@
 /* As many as a command has room for, beside its other words. */
 #define PROOF_MAX 1000000
 
-/* In any case proof_free() them. */
+/* A file without items is a failure: whoever named it relies on them. In any case
+ * proof_free() them. */
 bool proof_read(const struct settings *s, struct texts *out, struct failure *f);
 void proof_free(struct texts *proof);
 

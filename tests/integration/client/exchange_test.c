@@ -45,7 +45,10 @@ TEST(what_is_imported_is_exported_byte_for_byte) {
         struct outcome got = import_of(s, i, bytes_file(built.bytes, built.length));
         CHECK_STR(got.err, "");
         CHECK_INT(got.code, EXIT_DONE);
-        CHECK(strstr(got.out, "it denies nothing until somebody vouches (BF.READY copy)"));
+        CHECK(strstr(got.out, "from now on BF.EXISTS says 0 to what isn't in it; BF.CHECK "
+                              "and BF.GUARD say unknown until somebody vouches (BF.READY "
+                              "copy)\n"));
+        CHECK(!strstr(got.out, "nothing was proved"));
         CHECK_INT(count_missing(c, "copy", 0, 1000), 0);
 
         const char *path = bytes_file("old", 3);
@@ -122,6 +125,25 @@ TEST(a_wrong_encoding_is_found_by_an_item_that_must_be_there) {
                    ids, "--prove", "42");
     CHECK_STR(got.err, "");
     CHECK_INT(count_missing(c, "k", 0, 100), 0);
+}
+
+/* It looks like a proof, and would let a wrong encoding pass. */
+TEST(a_file_without_items_proves_nothing) {
+    const char *none = bytes_file("", 0);
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    make_library(c, "built", "guava", "int64", 100);
+    struct file built = exported(c, "built");
+    const char *path = bytes_file(built.bytes, built.length);
+    struct outcome got = exchange(s, "import", "k", "guava", path, "--encode", "int32",
+                                  "--prove-file", none);
+    CHECK_INT(got.code, EXIT_SOURCE);
+    CHECK_STR(got.err, text_of("bulwark: %s has no items: it proves nothing\n", none));
+    CHECK_INT(call_int(c, "EXISTS", "k"), 0);
+
+    got = exchange(s, "import", "k", "guava", path, "--encode", "int32");
+    CHECK_INT(got.code, EXIT_DONE);
+    CHECK(strstr(got.out, "nothing was proved (--prove)"));
 }
 
 TEST(what_the_server_refuses_is_said_in_its_own_words) {
