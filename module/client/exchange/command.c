@@ -58,5 +58,6 @@ bool command_output(const char *line, struct whole_file *out, struct failure *f)
                     ? whole_file_read_from(ends[0], out, f)
                     : fail(f, EXIT_SOURCE, "can't run %.200s: %s", line, strerror(errno));
     close(ends[0]);
-    return pid > 0 && wait_for_end(line, pid, good, f);
+    if (pid < 0 || !wait_for_end(line, pid, good, f)) return false;
+    return out->length > 0 || fail(f, EXIT_SOURCE, "%.300s printed nothing", line);
 }

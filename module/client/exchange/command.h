@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h - what a command of the shell prints, as a whole: all of it, if the command
- * ended well, or nothing. */
+ * ended well and printed something, or nothing. */
 #ifndef CLIENT_COMMAND_H
 #define CLIENT_COMMAND_H
 

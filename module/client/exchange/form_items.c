@@ -3,10 +3,10 @@
 #include "form_items.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "bloom.h"
 #include "form.h"
+#include "library.h"
 
 static unsigned char *take_zeros(uint64_t bytes) {
     return calloc(1, bytes);
@@ -20,36 +20,54 @@ static void give_array(unsigned char *array, uint64_t bytes) {
 static const struct bloom_memory memory = {
     .take = malloc, .give = free, .take_zeros = take_zeros, .give_array = give_array};
 
-static const struct kind *kind_of(const char *name) {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcasecmp(kinds[i]->name, name) == 0) return kinds[i];
-    return NULL;
+bool form_items_prepare(const struct settings *s, struct failure *f) {
+    const struct kind *kind = library_kind(s->kind);
+    char names[LIBRARY_NAMES];
+    if (!kind)
+        return fail(f, EXIT_USAGE,
+                    "kind %.40s is none whose items can be counted (%s): give --items",
+                    s->kind, library_names(names, ", "));
+    bool hashes = (kind->form->needs & FORM_HASHES) && !s->hashes;
+    bool bits = (kind->form->needs & FORM_BITS) && !s->bits;
+    if (!hashes && !bits) return true;
+    return fail(f, EXIT_USAGE,
+                "%s%s%s missing: without, the bytes of kind %s don't tell how many items "
+                "there are; or give --items",
+                hashes ? "--hashes" : "--bits", hashes && bits ? " and --bits" : "",
+                hashes && bits ? " are" : " is", kind->name);
 }
 
-/* A seed says nothing about how many there are. */
-static bool is_told(const struct kind_form *form, const struct settings *s) {
-    return (!(form->needs & FORM_HASHES) || s->hashes) &&
-           (!(form->needs & FORM_BITS) || s->bits);
+/* How many items the bits of a form that was read tell of; no memory: 0. */
+static uint64_t count(const struct form *in, const struct chain_spec *spec,
+                      const struct layer *plan) {
+    struct chain *c = NULL;
+    uint64_t items = 0;
+    if (chain_new(spec, &memory, &c) >= 0 && chain_grow(c, plan) >= 0) {
+        form_pour(c, in);
+        items = estimate_items(spec->kind, &c->layers[0]);
+    }
+    chain_free(c);
+    return items;
 }
 
-uint64_t form_items(const struct settings *s, const struct whole_file *data) {
-    const struct kind *kind = kind_of(s->kind);
+bool form_items(const struct settings *s, const struct whole_file *data, uint64_t *out,
+                struct failure *f) {
+    const struct kind *kind = library_kind(s->kind);
     struct form in = {.bytes = (const unsigned char *)data->bytes,
                       .length = data->length,
                       .hashes = s->hashes,
                       .bits = s->bits};
     struct chain_spec spec;
     struct layer plan;
-    struct chain *c = NULL;
     const char *why;
-    if (!kind || !kind->form || !is_told(kind->form, s)) return 0;
-    if (form_read(kind, &in, &spec, &plan, &why) < 0) return 0;
-    bool good = chain_new(&spec, &memory, &c) >= 0 && chain_grow(c, &plan) >= 0;
-    uint64_t items = 0;
-    if (good) {
-        form_pour(c, &in);
-        items = estimate_items(kind, &c->layers[0]);
-    }
-    chain_free(c);
-    return items;
+    *out = 0;
+    if (form_read(kind, &in, &spec, &plan, &why) < 0)
+        return fail(f, EXIT_SOURCE, "%.200s printed no filter of kind %s: %s", data->name,
+                    kind->name, why);
+    if (form_is_empty(kind, &in)) return true;
+    *out = count(&in, &spec, &plan);
+    return *out || fail(f, EXIT_SOURCE,
+                        "%.200s printed a filter whose bits tell no number of items: it "
+                        "was cut short, or give --items",
+                        data->name);
 }

@@ -5,11 +5,17 @@
 
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "options/settings.h"
 #include "whole_file.h"
 
-/* Of the kind that the settings name, with what they say beside the bytes. 0: there are
- * none, or the bytes are no filter of that kind, or don't tell. */
-uint64_t form_items(const struct settings *s, const struct whole_file *data);
+/* False if what the settings say beside the bytes, and what any bytes of their kind say,
+ * won't be enough to count. */
+bool form_items_prepare(const struct settings *s, struct failure *f);
+
+/* After that. *out is 0 if none of the bits is set. False for bytes that are no filter of
+ * the kind, or whose bits tell no number. */
+bool form_items(const struct settings *s, const struct whole_file *data, uint64_t *out,
+                struct failure *f);
 
 #endif

@@ -36,15 +36,21 @@ static bool fail_lost(const struct part *p, struct failure *f) {
 
 static bool count(struct remaking *m, struct failure *f) {
     const struct settings *s = m->s;
-    m->items = s->items ? s->items : form_items(s, &m->data);
-    if (m->items || s->empty) return true;
+    m->items = s->items;
+    if (!m->items && !form_items(s, &m->data, &m->items, f)) return false;
+    if (!m->items && !s->empty)
+        return fail(f, EXIT_SOURCE,
+                    "%.200s printed a filter without items: if that is right, give --empty",
+                    s->rebuild);
+    if (!m->items || s->expect.n) return true;
     return fail(f, EXIT_SOURCE,
-                "%.200s printed a filter without items: if that is right, give --empty; if "
-                "its bytes don't tell, --items",
+                "%.200s printed a filter that has items: name some by --prove, as --empty "
+                "is for one without",
                 s->rebuild);
 }
 
 static bool import(struct remaking *m, struct part *p, struct failure *f) {
+    const struct settings *s = m->s;
     char items[24];
     struct call c = {.key = p->key, .once = true};
     snprintf(items, sizeof(items), "%llu", (unsigned long long)m->items);
@@ -54,6 +60,7 @@ static bool import(struct remaking *m, struct part *p, struct failure *f) {
     call_text(&c, p->token);
     call_word(&c, m->data.bytes, m->data.length);
     call_option(&c, "ITEMS", items);
+    call_form(&c, s);
     redisReply *r = call_ask(&c, m->nodes, f);
     if (r) p->items = m->items;
     bool good = r != NULL;
@@ -105,18 +112,22 @@ static bool run(struct remaking *m, struct failure *f) {
     return good;
 }
 
-bool import_rebuild(const struct settings *s, struct failure *f) {
-    struct settings ours = *s;
-    struct remaking m = {.s = &ours};
-    ours.kind = s->operands[1];
+static bool check_settings(const struct settings *s, struct failure *f) {
     if (s->lease % 1000) return fail(f, EXIT_USAGE, "--lease wants whole seconds");
     if (!s->prove.n && !s->prove_file && !s->empty)
         return fail(
             f, EXIT_USAGE,
             "--rebuild wants --prove or --prove-file: what is built denies at once, "
             "and how items became bytes is not in it");
-    bool good =
-        proof_read(s, &ours.expect, f) && (m.nodes = nodes_open(&ours, f)) && run(&m, f);
+    return s->items || form_items_prepare(s, f);
+}
+
+bool import_rebuild(const struct settings *s, struct failure *f) {
+    struct settings ours = *s;
+    struct remaking m = {.s = &ours};
+    ours.kind = s->operands[1];
+    bool good = check_settings(&ours, f) && proof_read(s, &ours.expect, f) &&
+                (m.nodes = nodes_open(&ours, f)) && run(&m, f);
     nodes_close(m.nodes);
     free(m.data.bytes);
     proof_free(&ours.expect);

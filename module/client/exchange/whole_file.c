@@ -52,9 +52,8 @@ static bool read_all(int fd, size_t expected, struct whole_file *file, struct fa
             return fail(f, EXIT_SOURCE, "can't read %s: %s", file->name, strerror(errno));
         file->length += (size_t)got;
         if (file->length > WHOLE_FILE_MAX) return is_too_long(file, f);
-        if (got == 0) break;
+        if (got == 0) return true;
     }
-    return file->length > 0 || fail(f, EXIT_SOURCE, "%s is empty", file->name);
 }
 
 bool whole_file_read_from(int fd, struct whole_file *out, struct failure *f) {
@@ -69,7 +68,8 @@ bool whole_file_read(const char *path, struct whole_file *out, struct failure *f
     size_t expected = S_ISREG(is.st_mode) ? (size_t)is.st_size : ROOM_FIRST;
     bool good = S_ISDIR(is.st_mode) ? fail(f, EXIT_SOURCE, "%s is a directory", out->name)
                                     : expected <= WHOLE_FILE_MAX || is_too_long(out, f);
-    good = good && read_all(fd, expected, out, f);
+    good = good && read_all(fd, expected, out, f) &&
+           (out->length > 0 || fail(f, EXIT_SOURCE, "%s is empty", out->name));
     close(fd);
     return good;
 }

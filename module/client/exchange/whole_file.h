@@ -22,7 +22,7 @@ struct whole_file {
  * case free() the bytes. */
 bool whole_file_read(const char *path, struct whole_file *out, struct failure *f);
 
-/* The same, for what comes out of a pipe; `out` has the name. */
+/* The same, for what comes out of a pipe, and may be nothing; `out` has the name. */
 bool whole_file_read_from(int fd, struct whole_file *out, struct failure *f);
 
 /* False if it can't be written, or would go to a terminal: those are bytes that it obeys.

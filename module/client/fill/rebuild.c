@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/interrupt.h"
 #include "print/numbers.h"
@@ -66,10 +67,23 @@ bool rebuild_fail(struct failure *f, const struct part *p, const char *step,
     return fail(f, EXIT_REFUSED, "%s of %s is refused: %s", step, p->key, error);
 }
 
+/* What a library builds, and of what kind, is always named: so that doesn't say that
+ * another kind's filter may go. */
+static bool look_at_library(const char *is, const struct part *p, const struct settings *s,
+                            struct failure *f) {
+    if (s->convert || strcasecmp(is, s->kind) == 0) return true;
+    return fail(f, EXIT_REFUSED,
+                "%s is a filter of kind %s: if it is to become one of kind %s, give "
+                "--convert",
+                p->key, is, s->kind);
+}
+
 static bool look_at_kind(const redisReply *r, const struct part *p,
                          const struct settings *s, struct failure *f) {
     const redisReply *kind = reply_field(r, "Kind");
-    if (s->kind || !kind || !kind->str || strcmp(kind->str, "lines") == 0) return true;
+    if (!kind || !kind->str) return true;
+    if (s->rebuild) return look_at_library(kind->str, p, s, f);
+    if (s->kind || strcmp(kind->str, "lines") == 0) return true;
     return fail(
         f, EXIT_REFUSED,
         "%s is a filter of kind %s: --kind lines makes Bulwark's own of it, --kind %s "
@@ -163,8 +177,9 @@ static void say_that_it_waits(const struct part *p, long long idle, int64_t stal
     fprintf(
         stderr,
         "%s: there is a rebuild of another loader, silent for %s; this one takes its place "
-        "when that is %s (--stale)\n",
-        p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale));
+        "when that is %s (--stale), or once it is ended by BF.REBUILD %s ABORT\n",
+        p->key, numbers_show_time(text, idle * 1000), numbers_show_time(until, stale),
+        p->key);
 }
 
 /* The connection broke after START was sent. A rebuild that began since then, and has had

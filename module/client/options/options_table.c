@@ -52,7 +52,8 @@ const struct subcommand subcommands[] = {
      "to "
      "FILE; - is the standard input. It answers as that library does. Name items that were "
      "added, by --prove: how items become bytes is not in FILE, and a filter that is asked "
-     "for other bytes denies everything. It denies nothing until BF.READY vouches for it.\n"
+     "for other bytes denies everything. BF.EXISTS says 0 at once to what is not in "
+     "it; BF.CHECK and BF.GUARD say `unknown` until BF.READY vouches for it.\n"
      "With --rebuild, FILTER is there and goes on answering while COMMAND builds the next "
      "generation.",
      "bulwark import users $KIND users.filter --encode int64 --prove 42\n"
@@ -196,6 +197,8 @@ const struct option options[] = {
      "accepts less than half of the items that the filter has"},
     {"empty", 0, NULL, OPTION_FLAG, AT(empty), FOR_IMPORT, NULL,
      "accepts a filter without items; everything is then absent"},
+    {"convert", 0, NULL, OPTION_FLAG, AT(convert), FOR_IMPORT, NULL,
+     "accepts that the filter is of another kind so far"},
 
     HEADING("The filter"),
     {"capacity", 0, "ITEMS", OPTION_COUNT, AT(capacity), SOURCE, NULL,

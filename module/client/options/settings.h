@@ -65,6 +65,7 @@ struct settings {
     struct texts prove;
     const char *prove_file;
     const char *rebuild; /* a command of the shell */
+    bool convert;
 
     /* list, watch, metrics */
     const char *match;
