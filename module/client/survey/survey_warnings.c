@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exchange/library.h"
 #include "print/numbers.h"
 #include "survey.h"
 #include "print/text.h"
@@ -105,19 +106,48 @@ static bool is_word(const char *text, size_t length) {
     return length > 0 && *text != '-' && strspn(text, letters) >= length;
 }
 
-/* " (bulwark fill users --parts 16)"; of parts the number is known if all are there. */
+/* What its library builds, a fill would turn into a filter that the library can't read.
+ * One that is split was filled: an import knows no parts. */
+static bool is_built_elsewhere(const struct survey_filter *f) {
+    return library_kind(f->kind) && !f->shares;
+}
+
+/* "", or " --parts 16": the number is known if all parts are there. */
+static void write_parts(char *out, size_t room, const struct survey_filter *f) {
+    *out = '\0';
+    if (f->shares && f->incomplete)
+        snprintf(out, room, " --parts PARTS");
+    else if (f->shares)
+        snprintf(out, room, " --parts %zu", f->parts);
+}
+
+/* A kind of our own needn't be said, a library's is kept, another module's goes. */
+static const char *kind_to_fill(const struct survey_filter *f) {
+    const struct kind *library = library_kind(f->kind);
+    return library ? library->name : strcmp(f->kind, "lines") == 0 ? NULL : "lines";
+}
+
+/* " (bulwark fill users --parts 16)" */
 static void write_command(char *out, const struct survey_filter *f) {
-    bool split = f->shares != NULL;
-    size_t length = f->key.length - (split ? strlen(":{*}") : 0);
-    char parts[40] = "";
+    size_t length = f->key.length - (f->shares ? strlen(":{*}") : 0);
+    const char *kind = kind_to_fill(f);
+    char parts[40];
     *out = '\0';
     if (length > NAME_MAX_SHOWN || !is_word(f->key.text, length)) return;
-    if (split && f->incomplete)
-        snprintf(parts, sizeof(parts), " --parts PARTS");
-    else if (split)
-        snprintf(parts, sizeof(parts), " --parts %zu", f->parts);
-    snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s)", (int)length, f->key.text, parts,
-             strcmp(f->kind, "lines") == 0 ? "" : " --kind lines");
+    write_parts(parts, sizeof(parts), f);
+    if (is_built_elsewhere(f))
+        snprintf(out, COMMAND_TEXT, " (bulwark import %.*s %s --rebuild COMMAND)",
+                 (int)length, f->key.text, kind);
+    else
+        snprintf(out, COMMAND_TEXT, " (bulwark fill %.*s%s%s%s)", (int)length, f->key.text,
+                 parts, kind ? " --kind " : "", kind ? kind : "");
+}
+
+/* " (BF.READY users)" */
+static void write_ready(char *out, const struct survey_filter *f) {
+    *out = '\0';
+    if (f->key.length <= NAME_MAX_SHOWN && is_word(f->key.text, f->key.length))
+        snprintf(out, COMMAND_TEXT, " (BF.READY %.*s)", (int)f->key.length, f->key.text);
 }
 
 static void warn_of_doubt(const struct teller *t) {
@@ -139,6 +169,20 @@ static void warn_of_doubt(const struct teller *t) {
                "runs");
 }
 
+/* It may have all items, or not: whoever built it knows. */
+static void warn_of_no_voucher(const struct teller *t, const char *command) {
+    char ready[COMMAND_TEXT];
+    write_ready(ready, t->f);
+    if (is_built_elsewhere(t->f))
+        say(t,
+            "has items, but nobody has vouched for it, so nothing is absent: vouch for it "
+            "if it has all of them%s, or build it anew%s",
+            ready, command);
+    else
+        say(t, "has items, but nobody has vouched for it, so nothing is absent: fill it%s",
+            command);
+}
+
 static void warn_of_state(const struct teller *t) {
     const struct survey_filter *f = t->f;
     char command[COMMAND_TEXT];
@@ -149,10 +193,10 @@ static void warn_of_state(const struct teller *t) {
         say(t, "has %zu parts, and not those of a filter of so many: some are missing",
             f->parts);
     if (f->state == SURVEY_LOADING && !f->rebuilding)
-        say(t, "is loading, and nobody is at work on it: fill it%s", command);
+        say(t, "is loading, and nobody is at work on it: %s it%s",
+            is_built_elsewhere(f) ? "build" : "fill", command);
     if (f->state == SURVEY_PLAIN && f->items > 0 && !is_unknown_by(f, SURVEY_BY_PARTIAL))
-        say(t, "has items, but nobody has vouched for it, so nothing is absent: fill it%s",
-            command);
+        warn_of_no_voucher(t, command);
     if (is_unknown_by(f, SURVEY_BY_PARTIAL))
         say(t, "is partial: a BF.LOADCHUNK was never finished");
 }
@@ -168,23 +212,27 @@ static void warn_of_rebuild(const struct teller *t) {
             command);
     else if (idle >= REBUILD_IDLE_S)
         say(t,
-            "has a rebuild that has had no LOAD for %s: its loader hangs or is gone; fill "
+            "has a rebuild that has had no LOAD for %s: its loader hangs or is gone; %s "
             "takes its place",
-            numbers_show_time(time, idle * 1000));
+            numbers_show_time(time, idle * 1000),
+            is_built_elsewhere(f) ? "another import" : "fill");
 }
 
+/* A fill takes its capacity from the source; an import must be told, and so must what
+ * builds it. */
 static void warn_of_size(const struct teller *t) {
     const struct survey_filter *f = t->f;
+    const char *larger = is_built_elsewhere(f)
+                             ? "rebuild it with a larger --capacity, as that of COMMAND"
+                             : "rebuild it with a larger capacity";
     char items[NUMBERS_TEXT], command[COMMAND_TEXT];
     write_command(command, f);
     if (f->overfull)
-        say(t,
-            "holds %s item%s more than it was made for, and errs more often: rebuild it "
-            "with a larger capacity%s",
-            numbers_show_count(items, f->overfull), f->overfull == 1 ? "" : "s", command);
-    else if (f->estimated > ERROR_TOLERANCE * f->error)
-        say(t, "errs more often than was asked for: rebuild it with a larger capacity%s",
+        say(t, "holds %s item%s more than it was made for, and errs more often: %s%s",
+            numbers_show_count(items, f->overfull), f->overfull == 1 ? "" : "s", larger,
             command);
+    else if (f->estimated > ERROR_TOLERANCE * f->error)
+        say(t, "errs more often than was asked for: %s%s", larger, command);
 }
 
 void survey_warn(const struct survey *v, survey_teller *tell, void *context) {

@@ -79,6 +79,45 @@ TEST(list_tells_each_state_and_why_nothing_is_absent) {
     CHECK(warns(got.out, "is partial"));
 }
 
+/* A fill would make of them what their library can't read. */
+TEST(what_a_library_builds_is_vouched_for_or_built_anew) {
+    struct server *s = server_start();
+    redisContext *c = client(s);
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i]->name;
+        if (!kinds[i]->form) continue;
+        test_case("%s", kind);
+        expect(c, "OK", "FLUSHALL");
+        expect(c, "OK", "BF.RESERVE", "plain", "0.01", "100", "KIND", kind);
+        add_numbers(c, "plain", 0, 10);
+        expect(c, "OK", "BF.RESERVE", "loading", "0.01", "100", "KIND", kind, "LOADING");
+        expect(c, "OK", "BF.RESERVE", "full", "0.01", "100", "KIND", kind, "READY");
+        add_numbers(c, "full", 0, 300);
+        const char *said = list(s, "--json").out;
+        CHECK(warns(said, text_of("has items, but *: vouch for it if it has all of them "
+                                  "(BF.READY plain), or build it anew (bulwark import "
+                                  "plain %s --rebuild COMMAND)\"",
+                                  kind)));
+        CHECK(warns(said, text_of("is loading, and nobody is at work on it: build it "
+                                  "(bulwark import loading %s --rebuild COMMAND)\"",
+                                  kind)));
+        CHECK(warns(said, text_of("holds * more than it was made for, and errs more often: "
+                                  "rebuild it with a larger --capacity, as that of COMMAND "
+                                  "(bulwark import full %s --rebuild COMMAND)\"",
+                                  kind)));
+        CHECK(!strstr(said, "bulwark fill"));
+    }
+}
+
+/* An import knows no parts. */
+TEST(what_a_library_builds_is_filled_if_it_is_split) {
+    struct server *s = server_shared();
+    redisContext *c = client(s);
+    expect(c, "OK", "BF.RESERVE", "k:{2}", "0.01", "100", "KIND", "guava", "LOADING");
+    expect(c, "OK", "BF.RESERVE", "k:{0}", "0.01", "100", "KIND", "guava", "LOADING");
+    CHECK(warns(list(s, "--json").out, "*(bulwark fill k --parts 2 --kind guava)\""));
+}
+
 /* What is of another product's kind but more than its type can hold lives under our type,
  * as the kinds do that have no type. */
 TEST(list_finds_a_filter_of_every_kind_in_every_state) {
