@@ -2,8 +2,10 @@
 /* help.c - help as text, and `bulwark help`: see help.h. */
 #include "help.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "exchange/library.h"
 #include "run.h"
 
 #define WIDTH   79
@@ -42,6 +44,27 @@ const char *help_key_words(const struct config_key *k, char out[HELP_WORDS]) {
     return with_default(k->help, k->initial, out);
 }
 
+/* The table names no product's kind, and a shell would take this for a variable. */
+static const char any_kind[] = "$KIND";
+
+char *help_example(const struct subcommand *command) {
+    char *text = fail_text("%s", command->example);
+    for (char *at; (at = strstr(text, any_kind));) {
+        char *shown = fail_text("%.*s%s%s", (int)(at - text), text, library_example(),
+                                at + strlen(any_kind));
+        free(text);
+        text = shown;
+    }
+    return text;
+}
+
+const char *help_kinds(const struct subcommand *command, char out[HELP_WORDS]) {
+    char names[LIBRARY_NAMES];
+    snprintf(out, HELP_WORDS, command->bit == FOR_IMPORT ? "KIND is one of %s." : "",
+             library_names(names, ", "));
+    return out;
+}
+
 /* Words from column `at` on, and no line over WIDTH; `left` is how long the line in hand is
  * already. A newline begins a paragraph. */
 static void wrap(FILE *out, const char *words, int left, int at) {
@@ -78,8 +101,10 @@ static void write_keys(FILE *out) {
 
 void help_subcommand(const struct subcommand *command, FILE *out) {
     const char *heading = NULL, *shown = NULL;
+    char words[HELP_WORDS], *example = help_example(command);
     fprintf(out, "usage: bulwark %s [OPTION ...] %s\n\n", command->name, command->operands);
     wrap(out, command->text, 0, 0);
+    if (*help_kinds(command, words)) wrap(out, words, fprintf(out, "\n") - 1, 0);
     for (const struct option *o = NULL; (o = help_next(command, o, &heading));) {
         if (heading != shown) fprintf(out, "\n%s:\n", heading);
         shown = heading;
@@ -87,11 +112,12 @@ void help_subcommand(const struct subcommand *command, FILE *out) {
     }
     if (command->bit == FOR_FEED) write_keys(out);
     fputs("\nFor example:\n  ", out);
-    for (const char *at = command->example; *at; at++) {
+    for (const char *at = example; *at; at++) {
         putc(*at, out);
         if (*at == '\n') fputs("  ", out);
     }
     putc('\n', out);
+    free(example);
 }
 
 void help_all(FILE *out) {

@@ -30,8 +30,15 @@ extern const struct help_line help_environment[]; /* variables */
 const struct option *help_next(const struct subcommand *command, const struct option *o,
                                const char **heading);
 
-/* What it does, and its default. */
 #define HELP_WORDS 512
+
+/* The command lines of a subcommand's example; free() them. */
+char *help_example(const struct subcommand *command);
+
+/* What KIND may be, as a sentence; nothing if the subcommand doesn't import. */
+const char *help_kinds(const struct subcommand *command, char out[HELP_WORDS]);
+
+/* What it does, and its default. */
 const char *help_words(const struct option *o, char out[HELP_WORDS]);
 const char *help_key_words(const struct config_key *k, char out[HELP_WORDS]);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exchange/library.h"
 #include "help.h"
 
 static bool takes_file(const struct option *o) {
@@ -34,6 +35,11 @@ static size_t choices_before_file(const struct subcommand *c) {
 /* Some of the operands, or all, are files. */
 static bool takes_files(const struct subcommand *c) {
     return strstr(c->operands, "FILE") != NULL;
+}
+
+/* The second operand is a kind. */
+static bool takes_kind(const struct subcommand *c) {
+    return c->bit == FOR_IMPORT;
 }
 
 /* Subcommands may mean an option each in their own way. */
@@ -68,6 +74,7 @@ static void bash_value(FILE *out, const struct option *o) {
 
 static void bash_subcommand(FILE *out, const struct subcommand *c) {
     const char *heading;
+    char names[LIBRARY_NAMES];
     fprintf(out, "    %s) words='--help", c->name);
     if (c->bit == FOR_HELP) write_subcommands(out);
     for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
@@ -78,7 +85,12 @@ static void bash_subcommand(FILE *out, const struct subcommand *c) {
         write_first_choices(out, c);
         fputs("'; else _bulwark_files \"$word\"; [ \"${word:0:1}\" = - ] || return; fi",
               out);
-    } else if (takes_files(c))
+    } else if (takes_kind(c))
+        fprintf(out,
+                "\n        if [ \"$at\" -eq 3 ]; then words+=' %s'; "
+                "else _bulwark_files \"$word\"; [ \"${word:0:1}\" = - ] || return; fi",
+                library_names(names, " "));
+    else if (takes_files(c))
         fputs("\n        [ \"${word:0:1}\" = - ] || { _bulwark_files \"$word\"; return; }",
               out);
     fputs(" ;;\n", out);
@@ -152,6 +164,7 @@ static void zsh_option(FILE *out, const struct option *o) {
 
 /* Unless it is told of operands, zsh offers nothing after the first. */
 static void zsh_operands(FILE *out, const struct subcommand *c) {
+    char names[LIBRARY_NAMES];
     if (c->bit == FOR_HELP) {
         fputs(" \\\n        '1:subcommand:(", out);
         write_subcommands(out);
@@ -160,7 +173,12 @@ static void zsh_operands(FILE *out, const struct subcommand *c) {
         fputs(" \\\n        '1:action:(", out);
         write_first_choices(out, c);
         fputs(")' '2:configuration:_files'", out);
-    } else if (takes_files(c))
+    } else if (takes_kind(c))
+        fprintf(out,
+                " \\\n        '1:filter:()' \\\n        '2:kind:(%s)' \\\n"
+                "        '3:file:_files'",
+                library_names(names, " "));
+    else if (takes_files(c))
         fputs(" \\\n        '*:file:_files'", out);
     else
         fputs(" \\\n        '*: :()'", out);
@@ -235,6 +253,13 @@ static void fish_option(FILE *out, const struct subcommand *c, const struct opti
     fish_words(out, o->help);
 }
 
+/* fish offers them at every place. */
+static void fish_kinds(FILE *out, const struct subcommand *c) {
+    char names[LIBRARY_NAMES];
+    fprintf(out, "complete -c bulwark -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+            c->name, library_names(names, " "));
+}
+
 static void fish_choices(FILE *out, const struct subcommand *c) {
     fprintf(out, "complete -c bulwark -n '__fish_seen_subcommand_from %s' -F -a '",
             c->name);
@@ -255,6 +280,7 @@ static void write_fish(FILE *out) {
         for (const struct option *o = NULL; (o = help_next(c, o, &heading));)
             fish_option(out, c, o);
         if (choices_before_file(c)) fish_choices(out, c);
+        if (takes_kind(c)) fish_kinds(out, c);
         if (takes_files(c))
             fprintf(out, "complete -c bulwark -n '__fish_seen_subcommand_from %s' -F\n",
                     c->name);

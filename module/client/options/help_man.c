@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* help_man.c - the manual page bulwark(1), in the macros of man(7). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
@@ -84,10 +85,15 @@ static bool is_common(const struct option *o) {
 
 static void write_subcommand(FILE *out, const struct subcommand *command) {
     const char *heading;
+    char words[HELP_WORDS];
     fprintf(out, ".SS bulwark %s ", command->name);
     write_line(out, command->operands);
     write_text(out, command->text);
     putc('\n', out);
+    if (*help_kinds(command, words)) {
+        fputs(".PP\n", out);
+        write_line(out, words);
+    }
     for (const struct option *o = NULL; (o = help_next(command, o, &heading));)
         if (!is_common(o)) write_option(out, o);
 }
@@ -122,13 +128,15 @@ static void write_keys(FILE *out) {
 static void write_examples(FILE *out) {
     fputs(".SH EXAMPLES\n.EX\n", out);
     for (const struct subcommand *c = subcommands; c->name; c++) {
-        for (const char *at = c->example; *at;) {
+        char *example = help_example(c);
+        for (const char *at = example; *at;) {
             char line[256];
             size_t length = strcspn(at, "\n");
             snprintf(line, sizeof(line), "%.*s", (int)length, at);
             write_line(out, line);
             at += length + (at[length] == '\n');
         }
+        free(example);
     }
     fputs(".EE\n", out);
 }

@@ -168,6 +168,16 @@ static bool take_operand(const struct subcommand *command, const char *word,
     return true;
 }
 
+/* The operand that isn't there: the word at its place in what help shows. */
+static bool fail_missing(const struct subcommand *command, size_t place,
+                         struct failure *f) {
+    const char *name = command->operands;
+    for (; place > 0; place--)
+        name += strcspn(name, " ") + 1;
+    return fail(f, EXIT_USAGE, "%.*s is missing: bulwark %s %s", (int)strcspn(name, " "),
+                name, command->name, command->operands);
+}
+
 bool options_read(const struct subcommand *command, int argc, char **argv,
                   struct settings *out, bool *help, struct failure *f) {
     bool only_operands = false;
@@ -182,9 +192,6 @@ bool options_read(const struct subcommand *command, int argc, char **argv,
         } else if (!take_operand(command, argv[i], out, f))
             return false;
     }
-    if (out->noperands < command->least)
-        return fail(f, EXIT_USAGE, "%.*s is missing: bulwark %s %s",
-                    (int)strcspn(command->operands, " "), command->operands, command->name,
-                    command->operands);
+    if (out->noperands < command->least) return fail_missing(command, out->noperands, f);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "harness.h"
+#include "kind.h"
 #include "workspace.h"
 
 #include <sys/wait.h>
@@ -56,6 +57,22 @@ TEST(each_subcommand_explains_itself) {
         CHECK_STR(help("help", subcommands[i], NULL), text);
     }
     CHECK(strstr(help("fill", "--help", NULL), "(default: 5s)"));
+}
+
+TEST(the_kinds_that_can_be_imported_are_named) {
+    const char *text = help("import", "--help", NULL), *page = help("help", "--man", NULL);
+    CHECK(!strchr(text, '$') && !strchr(page, '$'));
+    for (size_t i = 0; i < KINDS; i++) {
+        test_case("%s", kinds[i]->name);
+        const char *sentence = strstr(text, "\nKIND is one of ");
+        CHECK(sentence);
+        const char *name = strstr(sentence, kinds[i]->name);
+        bool named = name && name < strchr(sentence, '.');
+        CHECK_INT(named, kinds[i]->form != NULL);
+        if (named)
+            CHECK(strstr(page,
+                         text_of("%.*s", (int)strcspn(sentence + 1, "\n"), sentence + 1)));
+    }
 }
 
 /* ---- what other programs read ---- */
@@ -124,6 +141,8 @@ TEST(bash_completes) {
     CHECK_STR(offered("bulwark fill --capacity 1"), "\n");
     CHECK_STR(offered("bulwark fill --from /dev/nul"), "/dev/null\n");
     CHECK_STR(offered("bulwark export k /dev/nul"), "/dev/null\n");
+    CHECK_STR(offered("bulwark import k g"), "guava\n");
+    CHECK_STR(offered("bulwark import k guava /dev/nul"), "/dev/null\n");
     CHECK_STR(offered("bulwark import k --prove-f"), "--prove-file\n");
     CHECK_STR(offered("bulwark import k --capacity 1"), "\n");
     CHECK_STR(offered("bulwark feed s"), "sql status\n");

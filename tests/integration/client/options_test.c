@@ -35,6 +35,10 @@ TEST(a_mistake_on_the_command_line_is_a_sentence) {
     MISTAKE("--error wants an error rate between 0 and 1, such as 0.001, not '1'", "fill",
             "f", "--error", "1");
     MISTAKE("FILTER is missing: bulwark fill FILTER", "fill");
+    MISTAKE("KIND is missing: bulwark import FILTER KIND [FILE]", "import", "k");
+    MISTAKE("FILE is missing: bulwark export FILTER FILE", "export", "k");
+    MISTAKE("SOURCE is missing: bulwark merge FILTER SOURCE [SOURCE ...]", "merge", "k");
+    MISTAKE("OTHER is missing: bulwark covers FILTER OTHER", "covers", "k");
     MISTAKE("'c' is one word too many: bulwark plan CAPACITY [ERROR]", "plan", "1", "0.1",
             "c");
     MISTAKE("items are shown as text or json, not as python", "parts", "3", "x", "--format",
