@@ -9,6 +9,7 @@
 #   deps/get.sh arm64 | s390x build/deps/NAME/{cc,run}: a compiler for that processor, and what
 #                             runs its programs here
 #   deps/get.sh clang         build/deps/clang/{clang,clang-tidy,clang-format}, version 14
+#   deps/get.sh llvm-cov      build/deps/llvm-cov/{llvm-cov,llvm-profdata}, for that clang
 #   deps/get.sh gnuplot       build/deps/gnuplot/gnuplot
 #   deps/get.sh promtool      build/deps/promtool/promtool: looks at metrics and alert rules
 #   deps/get.sh postgres      build/deps/postgres/bin/{postgres,initdb}
@@ -369,6 +370,22 @@ unpack_clang() {
 
 make_clang() {
     system_clang || unpack_clang
+}
+
+# It reads what a clang of the same version writes.
+make_llvm_cov() {
+    settings='' folder=/usr/lib/llvm-14/bin
+    if [ ! -x $folder/llvm-cov ] || [ ! -x $folder/llvm-profdata ]; then
+        unpack_tools 'lib[^c]|libc[^6]|llvm' llvm-14
+        folder=$root$folder
+    fi
+    for program in llvm-cov llvm-profdata; do
+        script "$new/$program" <<-END
+		$settings
+		exec $folder/$program "\$@"
+		END
+    done
+    said="llvm-cov: $folder"
 }
 
 make_gnuplot() {
@@ -785,6 +802,7 @@ case $#:${1-} in
 1:libpq) get_libpq ;;
 1:arm64 | 1:s390x) get "$deps/$1" make_foreign "$1" ;;
 1:clang) get "$deps/clang" make_clang ;;
+1:llvm-cov) get "$deps/llvm-cov" make_llvm_cov ;;
 1:gnuplot) get "$deps/gnuplot" make_gnuplot ;;
 1:promtool) get "$deps/promtool" make_promtool ;;
 1:postgres) get "$deps/postgres" make_postgres ;;

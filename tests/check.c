@@ -58,6 +58,7 @@ struct shared {
 static struct shared *shared;
 
 static bool verbose;
+static bool first_failure_ends; /* all workers' work */
 static int jobs = 1;
 static unsigned worker;   /* from 1 on */
 static int progress = -1; /* where the moving count goes, if anywhere */
@@ -365,7 +366,7 @@ static bool selected(const struct test *t, char **parts, int nparts) {
 }
 
 static int usage(const char *program) {
-    fprintf(stderr, "usage: %s [-l] [-v] [-j workers] [part of file:name ...]\n", program);
+    fprintf(stderr, "usage: %s [-l] [-v] [-x] [-j workers] [part of file:name ...]\n", program);
     return 2;
 }
 
@@ -389,10 +390,14 @@ static void show_progress(int total) {
     if (progress >= 0) dprintf(progress, "\r  %d of %d ", done, total);
 }
 
+static bool is_over(void) {
+    return first_failure_ends && shared->count[FAILED] > 0;
+}
+
 /* The next worker that is free takes the next test. */
 static void work(char **parts, int nparts) {
     int total = number_of(parts, nparts), i = 0, mine = shared->taken++;
-    for (const struct test *t = first_test; t; t = t->next) {
+    for (const struct test *t = first_test; t && !is_over(); t = t->next) {
         if (!selected(t, parts, nparts) || i++ != mine) continue;
         shared->count[run_and_report(t)]++;
         show_progress(total);
@@ -447,13 +452,15 @@ static bool selects_anything(char **parts, int nparts) {
 
 int main(int argc, char **argv) {
     bool listing = false;
-    for (int option; (option = getopt(argc, argv, "lvj:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "lvxj:")) != -1;) {
         if (option == 'l')
             listing = true;
         else if (option == 'j' && atoi(optarg) > 0)
             jobs = atoi(optarg);
         else if (option == 'v')
             verbose = true;
+        else if (option == 'x')
+            first_failure_ends = true;
         else
             return usage(argv[0]);
     }

@@ -18,10 +18,11 @@
  * however it ends is deferred: deferred calls run last first, after success,
  * failure and SKIP alike, and may check too.
  *
- *     program [-l] [-v] [-j workers] [part of file:name ...]
+ *     program [-l] [-v] [-x] [-j workers] [part of file:name ...]
  *
  *     -l         list the tests instead of running them
  *     -v         a line and a time for every test, not just for failed ones
+ *     -x         ends when a test has failed
  *     -j n       n processes, each of which takes the next test that nobody has
  *                taken: for tests that wait. A crash then ends one of them only
  *     TEST=part  selects like an argument does; nothing selected is no error

@@ -216,3 +216,20 @@ build/deps/postgres-17/bin:
 
 demo-feed: $(MODULE) $(PROGRAM) $B/demo/feed-demo | build/deps/postgres-17/bin
 	@MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM)) tests/demo/run.sh $B/demo/feed-demo feed
+
+# ---- how much the tests see ----
+
+.PHONY: coverage mutate
+SERVERS ?= redis-6.0 redis-7.0 valkey-9.1
+counted := -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
+counting = $(MAKE) -s --no-print-directory CC=build/deps/clang/clang B=build/coverage OPT=-O1 SANFLAGS="$(counted)" \
+    CFLAGS="$(CFLAGS) -Wno-missing-field-initializers -Wno-unused-command-line-argument" MODULE=build/coverage/bulwark.so
+coverage: bulwark $(INTEGRATION) build/plain/commands-fuzz
+	@$(call needs,clang); $(call needs,llvm-cov); \
+	for server in redis-7.0 $(SERVERS); do deps/get.sh server $$server || exit 1; done && \
+	$(counting) $(patsubst %,build/coverage/%,bulwark.so unit-tests codec-fuzz foreign-fuzz forms-fuzz chain-fuzz) && \
+	tests/coverage/run.sh $(SERVERS)
+
+mutate: $B/unit-tests $(INTEGRATION) bulwark.so bulwark
+	@$(test_server) CC="$(CC)" CORE="$(CORE_FLAGS)" GLUE="$(GLUE_FLAGS)" UNIT="$(unit_obj)" GLUE_OBJECTS="$(glue_obj)" \
+	    tests/mutate/run.sh $(core_src) module/redis/links/trust.c module/redis/links/answer.c
