@@ -296,6 +296,22 @@ TEST(no_stored_time_makes_a_lease_wrap_around) {
         }
 }
 
+/* It starts in 1970, or before, while the other counts on: sums are larger than the lease. */
+TEST(no_lease_wraps_around_where_the_wall_clock_was_never_set) {
+    static const int64_t walls[] = {10, 0, -5};
+    for (size_t i = 0; i < sizeof walls / sizeof *walls; i++) {
+        struct moment unset = {.wall = walls[i], .steady = 1000000};
+        struct circumstances here = {.trust = TRUST_ALL};
+        struct standing s = {0};
+        test_case("%lld", (long long)walls[i]);
+        shield_vouch(&s, -10, INT64_MAX, unset, here.era);
+        CHECK_INT(s.lease_steady, INT64_MAX);
+        CHECK_INT(shield_unknown(&s, false, &here, unset), CAUSE_NONE);
+        shield_vouch(&s, -10, walls[i] + 7, unset, here.era);
+        CHECK_INT(s.lease_steady, 1000000 + 7);
+    }
+}
+
 TEST(after_an_alarm_nothing_is_denied_until_somebody_vouches) {
     struct standing s = ready_until(now + 1000);
     CHECK(shield_alarm(&s, false));
