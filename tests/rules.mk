@@ -220,7 +220,7 @@ demo-feed: $(MODULE) $(PROGRAM) $B/demo/feed-demo | build/deps/postgres-17/bin
 # ---- how much the tests see ----
 
 .PHONY: coverage mutate
-SERVERS ?= redis-6.0 redis-7.0 valkey-9.1
+SERVERS ?= redis-6.0 redis-7.0 redis-8.6 valkey-9.1
 counted := -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
 counting = $(MAKE) -s --no-print-directory CC=build/deps/clang/clang B=build/coverage OPT=-O1 SANFLAGS="$(counted)" \
     CFLAGS="$(CFLAGS) -Wno-missing-field-initializers -Wno-unused-command-line-argument" MODULE=build/coverage/bulwark.so

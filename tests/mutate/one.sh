@@ -17,7 +17,7 @@ IFS=$tab read -r file line column length text <"$folder/place"
 base=$(basename "$file" .c)
 
 verdict() {
-    mutated=$(sed -n "${line}p" "$folder/$base.c" | sed 's/^ *//')
+    mutated=$(awk -v line="$line" 'NR == line { sub(/^ */, ""); print }' "$folder/$base.c")
     printf '%s\t%s:%s\t%s\n' "$1" "$file" "$line" "$mutated" >>$out/results
     rm -rf "$folder"
     exit 0

@@ -81,6 +81,28 @@ TEST(a_born_filter_has_no_items) {
     header_must_be_refused(header_of(f, CODEC_BORN), "it has items but all bits are zero");
 }
 
+TEST(a_born_filter_has_no_bytes_to_follow) {
+    struct block r = header_of(small(), CODEC_BORN);
+    store_u64(r.bytes + FIXED + C_FOLLOWS, 1);
+    header_must_be_refused(r, "it is complete but bytes are to follow");
+}
+
+TEST(another_record_is_no_record_of_counts) {
+    struct filter *f = small();
+    const char *why;
+    struct block header = header_of(f, CODEC_STORED);
+    CHECK_INT(codec_read_counts(f->live, header.bytes, header.length, &why), BLOOM_CORRUPT);
+    CHECK_STR(why, "it is not a record of counts");
+}
+
+/* Nobody can add, or hear of a growth, before all of it is there. */
+TEST(a_partial_chain_does_not_grow) {
+    struct filter *f = small();
+    struct layer plan;
+    f->live->missing = 1;
+    CHECK_INT(chain_plan(f->live, 10, &plan), BLOOM_PARTIAL);
+}
+
 TEST(too_many_layers_are_refused) {
     struct filter *f = small();
     struct chain before = *f->live;

@@ -389,6 +389,15 @@ TEST(a_rebuild_goes_on_with_its_token_only) {
               BLOOM_NO_REBUILD);
 }
 
+TEST(an_alarm_forgets_the_filters_own_doubt_and_not_the_rebuilds) {
+    struct standing s = {.state = STATE_READY, .doubt = 0x0412};
+    CHECK(shield_alarm(&s, false));
+    CHECK_INT(s.doubt, 0x0400);
+    s = (struct standing){.state = STATE_READY, .doubt = 0x0412};
+    CHECK(shield_alarm(&s, true));
+    CHECK_INT(s.doubt, 0x0400 | DOUBT_ALARM << DOUBT_REBUILD_SHIFT);
+}
+
 /* Who began before an add was lost doesn't know of it. */
 TEST(an_alarm_interrupts_the_rebuild_whatever_the_state) {
     for (uint8_t state = STATE_PLAIN; state <= STATE_READY; state++) {
@@ -465,4 +474,5 @@ TEST(what_was_committed_is_known_by_its_token) {
     CHECK(!shield_was_committed(&s, false, 44));
     CHECK_UINT(s.rebuild_token, 0);
     CHECK_INT(s.rebuild_start, 0);
+    CHECK_UINT(s.rebuild_received, 0);
 }
