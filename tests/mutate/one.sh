@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # one.sh NUMBER - builds and judges the mutant on that line of build/mutate/chosen, and adds
-# what became of it to build/mutate/results:
+# what became of it to build/mutate/results, with the integration test that noticed it:
 #
 #     same        the compiler makes the same of it, or nothing at all: no mutant
 #     unit        a unit test failed, or took too much time or memory
@@ -18,7 +18,7 @@ base=$(basename "$file" .c)
 
 verdict() {
     mutated=$(awk -v line="$line" 'NR == line { sub(/^ */, ""); print }' "$folder/$base.c")
-    printf '%s\t%s:%s\t%s\n' "$1" "$file" "$line" "$mutated" >>$out/results
+    printf '%s\t%s:%s\t%s\t%s\n' "$1" "$file" "$line" "$mutated" "${failed:-}" >>$out/results
     rm -rf "$folder"
     exit 0
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh FILE... - are the tests sharp? Changes an operator or a constant of the files, one at
 # a time, and looks whether a test notices. All places in the core's shield are changed, half
-# of those in the glue's part of it, and NUMBER others, chosen by SEED. FILES=part of a path
-# changes every place in those files, and nothing else.
+# of those in the glue's part of it, and NUMBER others, chosen by SEED. FILES=expression takes
+# the files whose paths match, and all their places, or NUMBER of them.
 #
 # A survivor that nothing could notice is in survivors.txt, with the reason; it isn't counted.
 # CC, CORE and GLUE compile, UNIT and GLUE_OBJECTS are linked: see rules.mk.
@@ -21,7 +21,7 @@ shuffle() {
 }
 
 choose() { # how many, of which files
-    grep -E "$2" "$out/places" | shuffle | head -n "$1"
+    awk -F '\t' -v files="$2" '$1 ~ files' "$out/places" | shuffle | head -n "$1"
 }
 
 # The tests must pass while nothing is changed, or they would seem to notice everything.
@@ -60,9 +60,9 @@ pass_unchanged || { echo 'the tests fail while nothing is changed' >&2; exit 1; 
 : >"$out/results"
 awk -f tests/mutate/places.awk "$@" >"$out/places"
 if [ -n "${FILES:-}" ]; then
-    grep -F "$FILES" "$out/places"
+    choose "${NUMBER:-10000}" "$FILES"
 else
-    choose 1000 'core/shield\.c'
+    choose 1000 'core/shield[.]c'
     choose 50 'redis/'
     choose "${NUMBER:-200}" 'core/([^s]|s[^h])'
 fi >"$out/chosen"

@@ -116,6 +116,23 @@ static void sync_anew(redisContext *m, redisContext *r) {
 }
 
 /* It starts from its file of before the sync, in which the filter was ready. */
+TEST(a_file_from_before_a_full_sync_is_not_trusted_and_warned_of_until_it_is_rewritten) {
+    struct pair p = start_pair(DURABLE);
+    redisContext *m = p.m, *r = p.r;
+    rewrite_aof(r);
+    wait_for_belief(r, "k");
+    CHECK(!warns(r, "restart_before_rewrite"));
+
+    set(r, "rdb-key-save-delay", "200000"); /* for each of 21 */
+    sync_anew(m, r);
+    if (strstr(server_log(p.replica), "Reused RDB file"))
+        SKIP("%s makes its file of what it was sent", server_name());
+    WAIT_UNTIL(warns(r, "restart_before_rewrite"));
+    WAIT_UNTIL(strcmp(unknown_by(r, "k"), "restart") == 0);
+    WAIT_UNTIL(!warns(r, "restart_before_rewrite"));
+    wait_for_belief(r, "k");
+}
+
 TEST(a_promoted_replica_that_dies_before_its_file_is_rewritten_denies_nothing_it_took) {
     struct pair p = start_pair(DURABLE);
     redisContext *m = p.m, *r = p.r;
