@@ -17,6 +17,9 @@
 # make arm64        the unit tests, compiled for arm64 and run by an emulator
 # make s390x        the same for s390x, whose numbers begin with the highest byte
 # make analyze      clang's analyzer and clang-tidy over core and glue
+# make coverage     lines and branches that no test reaches (SERVERS="redis-7.0 ...")
+# make mutate       changes operators and constants, one at a time: do the tests notice?
+#                   (NUMBER=200, SEED=1, FILES=core/codec)
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
 # make demo-feed    a filter that a feed keeps: feed killed, server emptied (a minute; QUICK=1)

@@ -366,7 +366,8 @@ static bool selected(const struct test *t, char **parts, int nparts) {
 }
 
 static int usage(const char *program) {
-    fprintf(stderr, "usage: %s [-l] [-v] [-x] [-j workers] [part of file:name ...]\n", program);
+    fprintf(stderr, "usage: %s [-l] [-v] [-x] [-j workers] [part of file:name ...]\n",
+            program);
     return 2;
 }
 

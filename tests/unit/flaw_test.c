@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flaw_test.c - what no filter of a kind may be is found by chain_flaw(), whoever stored it:
- * each field of a kind, with a value that its library never gives it. */
+/* flaw_test.c - chain_flaw() finds what no filter of a kind may be, whoever stored it: each
+ * field of a kind, with a value that its library never gives it. */
 #include <string.h>
 
 #include "chains.h"
@@ -75,7 +75,8 @@ TEST(a_size_that_a_library_has_not_is_a_flaw) {
     MUST_BE_A_FLAW(c, c->layers[0].bytes, (UINT64_C(1) << 30) + 1, "it has too many bytes");
     c = whole(&kind_guava);
     MUST_BE_A_FLAW(c, c->layers[0].bytes, 12, "it is not whole words");
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, UINT64_C(8) << 31, "it has a bad number of words");
+    MUST_BE_A_FLAW(c, c->layers[0].bytes, UINT64_C(8) << 31,
+                   "it has a bad number of words");
     c = whole(&kind_leveldb);
     MUST_BE_A_FLAW(c, c->layers[0].bytes, UINT64_C(1) << 29, "it has too many bits");
     c = whole(&kind_crc32);
@@ -109,8 +110,7 @@ TEST(a_filter_of_redisbloom_has_the_bits_of_its_power_of_two) {
 TEST(a_filter_of_valkeybloom_has_the_identity_of_its_seed) {
     struct chain *c = whole(&kind_valkeybloom);
     const char *why = "it has a field set that its kind doesn't know";
-    MUST_BE_A_FLAW(c, c->identity, c->identity + 1,
-                   "its identity is not that of its seed");
+    MUST_BE_A_FLAW(c, c->identity, c->identity + 1, "its identity is not that of its seed");
     MUST_BE_A_FLAW(c, c->variant, 2, "a field that is yes or no is neither");
     MUST_BE_A_FLAW(c, c->layers[0].variant, 1, why);
     MUST_BE_A_FLAW(c, c->layers[0].parameter, 0.02, why);

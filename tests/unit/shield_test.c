@@ -296,7 +296,7 @@ TEST(no_stored_time_makes_a_lease_wrap_around) {
         }
 }
 
-/* It starts in 1970, or before, while the other counts on: sums are larger than the lease. */
+/* It starts in 1970, or before, while the other counts on: sums pass the lease. */
 TEST(no_lease_wraps_around_where_the_wall_clock_was_never_set) {
     static const int64_t walls[] = {10, 0, -5};
     for (size_t i = 0; i < sizeof walls / sizeof *walls; i++) {

@@ -65,10 +65,12 @@ TEST(a_writer_that_sends_waitaof_needs_no_fsync_of_every_write) {
 }
 
 TEST(trust_in_failovers_is_warned_of_while_nobody_waits) {
-    struct server *s = server_start(.module_args = "bf-trust failover");
+    struct server *s = server_start(.module_args = "bf-trust restart,failover");
     redisContext *c = client(s);
     make_ready(c, "k");
     WAIT_UNTIL(warns(c, "failover_without_wait"));
+    CHECK_STR(info_text(c, "bf", "bf_trust_warnings"),
+              "restart_without_aof,failover_without_wait");
     CHECK_INT(times_in(server_log(s), "no client sends WAIT"), 1);
     call(c, "WAIT", "0", "1");
     WAIT_UNTIL(!warns(c, "failover_without_wait"));
