@@ -162,11 +162,13 @@ TEST(a_union_tells_which_pieces_it_changed) {
         uint64_t piece = 8 + random_below(200);
         random_pair(&p, kinds[round % KINDS]);
         test_case("%s, pieces of %d", kinds[round % KINDS]->name, (int)piece);
-        struct chain *before = copy_of(p.a);
+        struct chain *before = copy_of(p.a), *whole = copy_of(p.a);
         CHECK(chain_bytes(p.a) / piece < sizeof found);
         memset(found, 0, sizeof found);
         memset(wanted, 0, sizeof wanted);
-        union_add(p.a, p.b, found, piece);
+        bool is_more = union_add(whole, p.b, NULL, 0);
+        CHECK_INT(union_add(p.a, p.b, found, piece), is_more);
+        must_be_equal(p.a, whole);
         differing_pieces(p.a, before, piece, wanted);
         CHECK_MEM(found, sizeof found, wanted, sizeof wanted);
     }
