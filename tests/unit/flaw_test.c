@@ -20,9 +20,9 @@ static struct chain *whole(const struct kind *kind) {
     return c;
 }
 
-/* Where a number stands: in the chain or in its layer. The chain is put right again. */
-static void must_be_a_flaw(struct chain *c, void *field, const void *value, size_t size,
-                           const char *why) {
+/* What is said of the chain with another value in a field. It is put right again. */
+static void check_with(struct chain *c, void *field, const void *value, size_t size,
+                       const char *why) {
     unsigned char before[8];
     memcpy(before, field, size);
     memcpy(field, value, size);
@@ -30,8 +30,8 @@ static void must_be_a_flaw(struct chain *c, void *field, const void *value, size
     memcpy(field, before, size);
 }
 
-#define MUST_BE_A_FLAW(c, field, value, why)                                               \
-    must_be_a_flaw(c, &(field), &(__typeof__(field)){value}, sizeof(field), why)
+#define CHECK_WITH(c, field, value, why)                                                   \
+    check_with(c, &(field), &(__typeof__(field)){value}, sizeof(field), why)
 
 TEST(a_kind_knows_which_of_its_fields_are_never_set) {
     static const struct kind *const table[] = {&kind_redisbloom, &kind_leveldb,
@@ -40,19 +40,19 @@ TEST(a_kind_knows_which_of_its_fields_are_never_set) {
         struct chain *c = whole(table[i]);
         const char *why = "it has a field set that its kind doesn't know";
         test_case("%s", table[i]->name);
-        MUST_BE_A_FLAW(c, c->secret.k1, 1, why);
-        MUST_BE_A_FLAW(c, c->secret2.k0, 1, why);
-        MUST_BE_A_FLAW(c, c->secret2.k1, 1, why);
-        if (table[i] != &kind_redisbloom) MUST_BE_A_FLAW(c, c->parameter, 2, why);
+        CHECK_WITH(c, c->secret.k1, 1, why);
+        CHECK_WITH(c, c->secret2.k0, 1, why);
+        CHECK_WITH(c, c->secret2.k1, 1, why);
+        if (table[i] != &kind_redisbloom) CHECK_WITH(c, c->parameter, 2, why);
         if (table[i] != &kind_redisbloom && table[i] != &kind_crc32)
-            MUST_BE_A_FLAW(c, c->layers[0].parameter, 1, why);
+            CHECK_WITH(c, c->layers[0].parameter, 1, why);
     }
 }
 
 TEST(a_layer_is_of_its_filters_variant) {
     struct chain *c = whole(&kind_guava);
-    MUST_BE_A_FLAW(c, c->variant, c->variant + 1, "its layer is of another variant");
-    MUST_BE_A_FLAW(c, c->layers[0].variant, 9, "its layer is of another variant");
+    CHECK_WITH(c, c->variant, c->variant + 1, "its layer is of another variant");
+    CHECK_WITH(c, c->layers[0].variant, 9, "its layer is of another variant");
 }
 
 /* Of both, so that they are the same. */
@@ -60,7 +60,7 @@ static void must_be_no_variant(const struct kind *kind, uint16_t variant) {
     struct chain *c = whole(kind);
     test_case("%s, variant %u", kind->name, variant);
     c->variant = variant;
-    MUST_BE_A_FLAW(c, c->layers[0].variant, variant, "its variant is unknown");
+    CHECK_WITH(c, c->layers[0].variant, variant, "its variant is unknown");
 }
 
 TEST(a_variant_that_a_library_has_not_is_a_flaw) {
@@ -72,48 +72,54 @@ TEST(a_variant_that_a_library_has_not_is_a_flaw) {
 
 TEST(a_size_that_a_library_has_not_is_a_flaw) {
     struct chain *c = whole(&kind_clickhouse);
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, (UINT64_C(1) << 30) + 1, "it has too many bytes");
+    CHECK_WITH(c, c->layers[0].bytes, (UINT64_C(1) << 30) + 1, "it has too many bytes");
     c = whole(&kind_guava);
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, 12, "it is not whole words");
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, UINT64_C(8) << 31,
-                   "it has a bad number of words");
+    CHECK_WITH(c, c->layers[0].bytes, 12, "it is not whole words");
+    CHECK_WITH(c, c->layers[0].bytes, UINT64_C(8) << 31, "it has a bad number of words");
     c = whole(&kind_leveldb);
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, UINT64_C(1) << 29, "it has too many bits");
+    CHECK_WITH(c, c->layers[0].bytes, UINT64_C(1) << 29, "it has too many bits");
     c = whole(&kind_crc32);
     const char *why = "it has a bad number of bits";
-    MUST_BE_A_FLAW(c, c->layers[0].parameter, 0.5, why);
-    MUST_BE_A_FLAW(c, c->layers[0].parameter, 100.5, why);
-    MUST_BE_A_FLAW(c, c->layers[0].parameter, 1e19, why);
-    MUST_BE_A_FLAW(c, c->layers[0].parameter, -1, why);
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, c->layers[0].bytes + 8,
-                   "its bytes don't match its bits");
+    CHECK_WITH(c, c->layers[0].parameter, 0.5, why);
+    CHECK_WITH(c, c->layers[0].parameter, 100.5, why);
+    CHECK_WITH(c, c->layers[0].parameter, 1e19, why);
+    CHECK_WITH(c, c->layers[0].parameter, -1, why);
+    CHECK_WITH(c, c->layers[0].bytes, c->layers[0].bytes + 8,
+               "its bytes don't match its bits");
 }
 
 TEST(a_number_of_hashes_that_a_library_has_not_is_a_flaw) {
     struct chain *c = whole(&kind_guava);
-    MUST_BE_A_FLAW(c, c->layers[0].probes, 256, "it has a bad number of hashes");
+    CHECK_WITH(c, c->layers[0].probes, 256, "it has a bad number of hashes");
     c = whole(&kind_leveldb);
-    MUST_BE_A_FLAW(c, c->layers[0].probes, 256, "it has a bad number of hashes");
+    CHECK_WITH(c, c->layers[0].probes, 256, "it has a bad number of hashes");
 }
 
 TEST(a_filter_of_redisbloom_has_the_bits_of_its_power_of_two) {
     struct chain *c = whole(&kind_redisbloom);
     CHECK(redisbloom_n2(&c->layers[0]) == 0);
-    MUST_BE_A_FLAW(c, c->layers[0].variant, 63,
-                   "a layer has a power of two that is too large");
-    MUST_BE_A_FLAW(c, c->layers[0].variant, 20,
-                   "a layer has fewer bits than its power of two");
-    MUST_BE_A_FLAW(c, c->identity, 1, "it has a field set that its kind doesn't know");
-    MUST_BE_A_FLAW(c, c->variant, 0x80, "an option is unknown");
+    CHECK_WITH(c, c->layers[0].variant, 63, "a layer has a power of two that is too large");
+    CHECK_WITH(c, c->layers[0].variant, 20, "a layer has fewer bits than its power of two");
+    CHECK_WITH(c, c->identity, 1, "it has a field set that its kind doesn't know");
+    CHECK_WITH(c, c->variant, 0x80, "an option is unknown");
+}
+
+TEST(a_growth_that_redisbloom_keeps_is_any_whole_number) {
+    struct chain *c = whole(&kind_redisbloom);
+    const char *why = "the growth is not a whole number";
+    CHECK_WITH(c, c->parameter, UINT32_MAX, NULL);
+    CHECK_WITH(c, c->parameter, 0, NULL);
+    CHECK_WITH(c, c->parameter, 4294967296.0, why);
+    CHECK_WITH(c, c->parameter, -1, why);
+    CHECK_WITH(c, c->parameter, 1.5, why);
 }
 
 TEST(a_filter_of_valkeybloom_has_the_identity_of_its_seed) {
     struct chain *c = whole(&kind_valkeybloom);
     const char *why = "it has a field set that its kind doesn't know";
-    MUST_BE_A_FLAW(c, c->identity, c->identity + 1, "its identity is not that of its seed");
-    MUST_BE_A_FLAW(c, c->variant, 2, "a field that is yes or no is neither");
-    MUST_BE_A_FLAW(c, c->layers[0].variant, 1, why);
-    MUST_BE_A_FLAW(c, c->layers[0].parameter, 0.02, why);
-    MUST_BE_A_FLAW(c, c->layers[0].bytes, CHAIN_TOTAL_MAX / 8 + 1,
-                   "a layer has too many bits");
+    CHECK_WITH(c, c->identity, c->identity + 1, "its identity is not that of its seed");
+    CHECK_WITH(c, c->variant, 2, "a field that is yes or no is neither");
+    CHECK_WITH(c, c->layers[0].variant, 1, why);
+    CHECK_WITH(c, c->layers[0].parameter, 0.02, why);
+    CHECK_WITH(c, c->layers[0].bytes, CHAIN_TOTAL_MAX / 8 + 1, "a layer has too many bits");
 }

@@ -386,6 +386,7 @@ TEST(an_item_becomes_the_bytes_that_the_library_hashes) {
         {ENCODING_UTF16, "h\xc3\xa9", "h\0\xe9\0", 4},
         {ENCODING_UTF16, "\xe6\xbc\xa2", "\x22\x6f", 2},
         {ENCODING_UTF16, "\xf0\x9f\x98\x80", "\x3d\xd8\x00\xde", 4},
+        {ENCODING_UTF16, "\xf0\x90\x80\x80", "\x00\xd8\x00\xdc", 4},
         {ENCODING_UTF16, "\xf4\x8f\xbf\xbf", "\xff\xdb\xff\xdf", 4},
         {ENCODING_UTF16, "\xf4\x90\x80\x80", "", SIZE_MAX}, /* beyond the last */
         {ENCODING_UTF16, "\xed\xa0\x80", "", SIZE_MAX},     /* half of a pair */
