@@ -247,6 +247,26 @@ TEST(chunks_of_any_size_bring_the_bits_back) {
     }
 }
 
+/* Whether a replica and the AOF are told hangs on it. */
+TEST(a_chunk_that_comes_again_says_whether_it_brings_a_bit) {
+    static const unsigned char none = 0;
+    bool changed;
+    struct chain *c = redisbloom_chain();
+    const char *why;
+    memset(c->layers[0].bits, 0, c->layers[0].bytes);
+    CHECK_INT(redisbloom_read_chunk(c, 2, &none, 1, &changed, &why), BLOOM_OK);
+    CHECK(!changed);
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned char bit = (unsigned char)(1u << i);
+        test_case("bit %u", i);
+        CHECK_INT(redisbloom_read_chunk(c, 2, &bit, 1, &changed, &why), BLOOM_OK);
+        CHECK(changed);
+        CHECK_INT(redisbloom_read_chunk(c, 2, &bit, 1, &changed, &why), BLOOM_OK);
+        CHECK(!changed);
+    }
+    CHECK_INT(c->layers[0].bits[0], 0xff);
+}
+
 TEST(bad_chunks_of_redisbloom_change_nothing) {
     bool changed;
     unsigned char header[ROOM];

@@ -302,6 +302,14 @@ TEST(leveldbs_odd_filters_say_what_they_say_there) {
     }
 }
 
+TEST(a_form_is_taken_for_a_filter_of_which_half_the_bits_get_set) {
+    struct form form = {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3, .bits = 64};
+    struct chain *c = read(&kind_crc32, form);
+    CHECK_UINT(chain_capacity(c), 14); /* 64 * ln 2 / 3 */
+    CHECK(c->error == .125);
+    chain_free(c);
+}
+
 TEST(a_form_that_is_no_filter_is_refused) {
     static const struct {
         const struct kind *kind;
