@@ -10,11 +10,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 built=build/coverage
 tests=build/plain/integration-tests
-folder=$built/profiles
+profiles=$built/profiles
 tools=build/deps/llvm-cov
-rm -rf "$folder"
-mkdir -p "$folder"
-export LLVM_PROFILE_FILE="$PWD/$folder/%c%m.profraw"
+rm -rf "$profiles"
+mkdir -p "$profiles"
+export LLVM_PROFILE_FILE="$PWD/$profiles/%c%m.profraw"
 export MODULE="$PWD/$built/bulwark.so" PROGRAM="$PWD/bulwark"
 
 stage() { # name command...
@@ -27,9 +27,9 @@ stage() { # name command...
 
 # Not those of the program, which is not what is looked at.
 of_the_module() {
-    for file in tests/integration/commands tests/integration/shield tests/integration/persistence \
+    for folder in tests/integration/commands tests/integration/shield tests/integration/persistence \
         tests/integration/replication tests/integration/compatibility tests/integration/torture; do
-        ls $file
+        ls $folder
     done | sed -n 's/^\(.*_test\)\.c$/^\1[.]c:/p' >"$built/files"
     "$tests" -l | grep -f "$built/files"
 }
@@ -44,7 +44,7 @@ for server in "$@"; do
     SERVER=$PWD/build/servers/$server/redis-server stage "integration tests on $server" "$tests" -j 6 $(of_the_module)
 done
 
-$tools/llvm-profdata merge -o "$built/profile" "$folder"/*.profraw || exit 1
+$tools/llvm-profdata merge -o "$built/profile" "$profiles"/*.profraw || exit 1
 set -- "$built/unit-tests"
 for object in "$built/bulwark.so" "$built"/*-fuzz; do set -- "$@" -object "$object"; done
 $tools/llvm-cov show -instr-profile "$built/profile" -show-branches=count \

@@ -89,10 +89,16 @@ TEST(a_size_that_a_library_has_not_is_a_flaw) {
 }
 
 TEST(a_number_of_hashes_that_a_library_has_not_is_a_flaw) {
+    const char *why = "it has a bad number of hashes";
     struct chain *c = whole(&kind_guava);
-    CHECK_WITH(c, c->layers[0].probes, 256, "it has a bad number of hashes");
+    CHECK_WITH(c, c->layers[0].probes, 0, why);
+    CHECK_WITH(c, c->layers[0].probes, 256, why);
     c = whole(&kind_leveldb);
-    CHECK_WITH(c, c->layers[0].probes, 256, "it has a bad number of hashes");
+    CHECK_WITH(c, c->layers[0].probes, 256, why);
+    c = whole(&kind_clickhouse);
+    CHECK_WITH(c, c->layers[0].probes, 0, why);
+    c = whole(&kind_crc32);
+    CHECK_WITH(c, c->layers[0].probes, 0, why);
 }
 
 TEST(a_filter_of_redisbloom_has_the_bits_of_its_power_of_two) {
