@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "render.h"
 #include "samples.h"
+#include "scarcity.h"
 #include "states.h"
 
 /* -------------------------------------------------------------------------
@@ -19,7 +20,8 @@ enum { WORDS = 16 };
 
 /* What a row's words with a '$' stand for: made anew for each call. */
 struct blobs {
-    struct bytes token, import_token, form, header, at, record, valkeybloom;
+    struct bytes token, import_token, commit_token, form, header, at, record;
+    struct bytes valkeybloom, payload;
 };
 
 /* One call, and what it replies in RESP2. The key that it changes, if any, is its first
@@ -36,6 +38,9 @@ static const struct row {
     {"BF.ADD k anna", "0", false},
     {"BF.ADD new anna", "1", true},
     {"BF.ADD one 2", "1", true}, /* a growth */
+    {"BF.ADD plain 2", "1", true},
+    {"BF.MADD plain 1 2", "[0, 1]", true},
+    {"BF.ADD large 2", "1", true}, /* in both generations */
     {"BF.MADD k anna new", "[0, 1]", true},
     {"BF.INSERT new CAPACITY 10 ITEMS anna", "[1]", true},
     {"BF.EXISTS k anna", "1", false},
@@ -52,6 +57,9 @@ static const struct row {
     {"BF.REBUILD r CHECK $token anna", "[0]", false},
     {"BF.REBUILD r COMMIT $token 0", "(error) ERR filter is empty", false},
     {"BF.REBUILD r ABORT", "OK", true},
+    {"BF.REBUILD new START", "\"*\"", true},
+    {"BF.REBUILD large LOAD $commit_token 2", "2", true}, /* a growth */
+    {"BF.REBUILD large COMMIT $commit_token 1", "OK", true},
     {"BF.REBUILD rg IMPORT $import_token $form ITEMS 2", "2", true},
     {"BF.CARD k", "1", false},
     {"BF.INFO k CAPACITY", "[100]", false},
@@ -100,8 +108,8 @@ static struct bytes valkeybloom_data(void) {
     FAIL("no filter of valkey-bloom's");
 }
 
-/* "other" is like "k", "one" is full, "r" and "rg" have a rebuild under way, "part" lacks
- * its bits. */
+/* "other" is like "k"; "one" and "plain" are full, "large" in both generations; "r" and "rg"
+ * have a rebuild under way, too; "part" lacks its bits. */
 static struct blobs make_filters(redisContext *c) {
     const struct sample *f = sample_of("guava");
     struct blobs b = {.form = f->data, .valkeybloom = valkeybloom_data()};
@@ -111,6 +119,12 @@ static struct blobs make_filters(redisContext *c) {
     expect(c, "1", "BF.ADD", "other", "carol");
     expect(c, "OK", "BF.RESERVE", "one", "0.01", "1", "READY");
     expect(c, "1", "BF.ADD", "one", "1");
+    expect(c, "OK", "BF.RESERVE", "plain", "0.01", "1");
+    expect(c, "1", "BF.ADD", "plain", "1");
+    expect(c, "OK", "BF.RESERVE", "large", "0.000001", "1", "READY");
+    expect(c, "1", "BF.ADD", "large", "1");
+    b.commit_token = bytes_of(call(c, "BF.REBUILD", "large", "START", "CAPACITY", "1"));
+    expect(c, "1", "BF.REBUILD", "large", "LOAD", b.commit_token.at, "1");
     make_ready(c, "r");
     b.token = bytes_of(call(c, "BF.REBUILD", "r", "START"));
     import_sample(c, "g", f);
@@ -122,6 +136,7 @@ static struct blobs make_filters(redisContext *c) {
     b.at = bytes_of(callf(c, "ECHO %lld", d->pieces[1].iterator));
     b.record = (struct bytes){d->pieces[1].bytes, d->pieces[1].len};
     CHECK_STR(load_piece(c, "part", &d->pieces[0]), "OK");
+    b.payload = bytes_of(call(c, "DUMP", "large"));
     expect(c, "OK", "SET", "cache", "value");
     return b;
 }
@@ -131,9 +146,15 @@ static struct bytes word_of(const char *word, size_t length, const struct blobs 
         const char *name;
         struct bytes bytes;
     } blobs[] = {
-        {"$token", b->token},   {"$import_token", b->import_token}, {"$form", b->form},
-        {"$header", b->header}, {"$at", b->at},                     {"$record", b->record},
+        {"$token", b->token},
+        {"$import_token", b->import_token},
+        {"$form", b->form},
+        {"$header", b->header},
+        {"$at", b->at},
+        {"$record", b->record},
         {"$valkeybloom", b->valkeybloom},
+        {"$payload", b->payload},
+        {"$commit_token", b->commit_token},
     };
     for (size_t i = 0; i < sizeof blobs / sizeof *blobs; i++)
         if (strlen(blobs[i].name) == length && memcmp(blobs[i].name, word, length) == 0)
@@ -175,7 +196,7 @@ static void must_reply(const struct row *row, const redisReply *r) {
 
 #define PASS_ON "return redis.pcall(unpack(ARGV))"
 #define LIBRARY(flags)                                                                     \
-    "#!lua name=around\n"                                                                 \
+    "#!lua name=around\n"                                                                  \
     "redis.register_function{function_name='pass_on', flags={" flags "},"                  \
     " callback=function(keys, args) return redis.pcall(unpack(args)) end}"
 
@@ -308,4 +329,54 @@ TEST(a_listener_may_delete_the_filter_that_it_hears_of) {
         if (rows[i].changes) expect(p.m, "0", "EXISTS", key_of(&rows[i]));
         check_pair(&p);
     }
+}
+
+/* -------------------------------------------------------------------------
+ * Without memory
+ * ---------------------------------------------------------------------- */
+
+static const struct row of_the_server[] = {
+    {"RESTORE new 0 $payload", "OK", true},
+    {"COPY large new", "1", true},
+};
+
+static bool is_error(const redisReply *r) {
+    return r->type == REDIS_REPLY_ERROR ||
+           (r->elements > 0 && is_error(r->element[r->elements - 1]));
+}
+
+/* Whether the n-th request was made. It is refused, and the call is, too, and has changed
+ * nothing: or it did what it should, since what is vouched for takes every item. */
+static bool goes_without(struct pair *p, const struct row *row, int64_t n) {
+    struct blobs b = make_filters(p->m);
+    const char *before = call_text(p->m, "DEBUG", "DIGEST");
+    test_case("%s, without request %d", row->words, (int)n);
+    scarcity_begin(p->master, n);
+    const redisReply *r = make_call(p->m, NULL, row, &b);
+    bool refused = scarcity_end(p->master);
+    if (is_error(r) && refused) {
+        CHECK_STR(call_text(p->m, "DEBUG", "DIGEST"), before);
+        r = make_call(p->m, NULL, row, &b);
+    }
+    must_reply(row, r);
+    check_pair(p);
+    return refused;
+}
+
+static int all_requests(struct pair *p, const struct row *row) {
+    int n = 1;
+    while (goes_without(p, row, n))
+        n++;
+    return n - 1;
+}
+
+TEST(a_call_for_which_there_is_no_memory_changes_nothing_and_can_be_repeated) {
+    needs(700, "allocations that may fail");
+    struct pair p = pair_linked(server_start(.preload = "memory"), server_start());
+    int refused = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        refused += all_requests(&p, &rows[i]);
+    for (size_t i = 0; i < sizeof of_the_server / sizeof *of_the_server; i++)
+        refused += all_requests(&p, &of_the_server[i]);
+    CHECK(refused > 50);
 }
