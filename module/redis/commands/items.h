@@ -6,8 +6,8 @@
  *     "42"          int64                                      8 bytes
  *     "anna"        int64                                      nothing: it is refused
  *
- * What can't be encoded, or has no memory for it, is an error, for adds and questions alike.
- * Adds take such items out first (items_fit, items_have_room). A question answers
+ * What can't be encoded, or has no memory for it, is an error, for adds and questions
+ * alike. Adds take such items out first (items_fit, items_have_room). A question answers
  * ITEMS_UNFIT for them. */
 #ifndef BULWARK_ITEMS_H
 #define BULWARK_ITEMS_H

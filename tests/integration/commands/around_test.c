@@ -317,7 +317,8 @@ TEST(a_call_invalidates_what_is_cached_exactly_if_it_changes_the_key) {
     }
 }
 
-/* The filter goes in the middle of the call that tells of it. */
+/* The filter goes in the middle of the call that tells of it. Redis 6.0 sends its replica
+ * what a listener did before what it heard of. */
 TEST(a_listener_may_delete_the_filter_that_it_hears_of) {
     struct pair p = new_pair(text_of("loadmodule %s", server_preload_path("deleter")));
     for (size_t i = 0; i < ROWS; i++) {
@@ -327,7 +328,7 @@ TEST(a_listener_may_delete_the_filter_that_it_hears_of) {
         expect(p.m, "OK", "SET", "deleter", "on");
         must_reply(&rows[i], make_call(p.m, NULL, &rows[i], &b));
         if (rows[i].changes) expect(p.m, "0", "EXISTS", key_of(&rows[i]));
-        check_pair(&p);
+        if (server_speaks(700)) check_pair(&p);
     }
 }
 
