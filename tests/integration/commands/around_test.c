@@ -108,8 +108,8 @@ static struct bytes valkeybloom_data(void) {
     FAIL("no filter of valkey-bloom's");
 }
 
-/* "other" is like "k"; "one" and "plain" are full, "large" in both generations; "r" and "rg"
- * have a rebuild under way, too; "part" lacks its bits. */
+/* "other" is like "k"; "one" and "plain" are full, "large" in both generations; "r" and
+ * "rg" have a rebuild under way, too; "part" lacks its bits. */
 static struct blobs make_filters(redisContext *c) {
     const struct sample *f = sample_of("guava");
     struct blobs b = {.form = f->data, .valkeybloom = valkeybloom_data()};

@@ -64,8 +64,8 @@ static const char *long_item(void) {
     return item;
 }
 
-/* There is memory for the item itself and for the server's next one, which it makes room for
- * at once, and none for UTF-16. */
+/* There is memory for the item itself and for the server's next one, which it makes room
+ * for at once, and none for UTF-16. */
 static redisContext *cramped(const struct server *s, redisContext *c) {
     leave_it(s, LONG_ITEM * 9ULL / 4);
     return c;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* resources_test.c - maxmemory under every policy, no descriptors left, very many filters. */
+/* resources_test.c - maxmemory under every policy, no descriptors left, very many
+ * filters. */
 
 #include <sys/resource.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* disk_full_test.c - a disk without room for a save, for what is appended, for a rewrite and
- * for a full sync: what was acknowledged as durable is denied nowhere, and when there is
- * room again everything goes on. */
+/* disk_full_test.c - a disk without room for a save, for what is appended, for a rewrite
+ * and for a full sync: what was acknowledged as durable is denied nowhere, and when there
+ * is room again everything goes on. */
 
 #include "harness.h"
 #include "states.h"
