@@ -42,9 +42,9 @@ $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 
 # For the servers of tests, which are not sanitized themselves: see tests/integration/harness/server.h.
 preloads := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
-$B/preload/%.so: tests/preload/%.c
+$B/preload/%.so: tests/preload/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
+	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -isystem $(dir $(REDISMODULE_H)) -fPIC -shared -o $@ $<
 
 $B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads)
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread

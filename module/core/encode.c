@@ -89,6 +89,20 @@ static bool write_utf16(struct item item, unsigned char *out, size_t *length) {
     return true;
 }
 
+static bool is_utf8(struct item item) {
+    const unsigned char *at = item.bytes, *end = at + item.length;
+    while (at < end)
+        if (next_character(&at, end) == NO_CHARACTER) return false;
+    return true;
+}
+
+bool can_encode(enum encoding e, struct item item) {
+    unsigned char number[sizeof(uint64_t)];
+    size_t length;
+    if (e == ENCODING_RAW) return true;
+    return e == ENCODING_UTF16 ? is_utf8(item) : encode(e, item, number, &length);
+}
+
 bool encode(enum encoding e, struct item item, unsigned char *out, size_t *length) {
     uint64_t number;
     switch (e) {

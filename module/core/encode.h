@@ -33,6 +33,9 @@ extern const char *const encoding_names[ENCODINGS];
 /* The most bytes that an item of this length can become. */
 size_t encode_room(enum encoding e, size_t length);
 
+/* Whether it can be encoded; needs no room for the result. */
+bool can_encode(enum encoding e, struct item item);
+
 /* Writes the item's bytes, and how many there are. False if it can't be encoded. */
 bool encode(enum encoding e, struct item item, unsigned char *out, size_t *length);
 

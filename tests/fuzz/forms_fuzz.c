@@ -158,6 +158,7 @@ static unsigned char *encoded(enum encoding e, struct item item, size_t *length)
     if (!out && room > 0) abort();
     bool is_right = encode(e, item, out, length);
     MUST(is_right == reads(e, item, wanted, &wanted_length));
+    MUST(is_right == can_encode(e, item));
     if (!is_right) {
         free(out);
         return NULL;

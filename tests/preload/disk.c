@@ -3,12 +3,13 @@
 /* disk.c - put before the C library of a server (LD_PRELOAD), so that its fsync can be
  * made to hang and what it has not fsynced can be taken back: see preload/disk.h, and
  * integration/harness/disk.h, whose tests it serves. Without its file in the environment it
- * changes nothing. */
+ * changes nothing but what a write beyond the limit for files does. */
 
 #include "disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,6 +20,11 @@
 
 EXPORTED int fsync(int fd);
 EXPORTED int fdatasync(int fd);
+
+/* What a full disk is made of is a limit for files: beyond it, a write shall fail. */
+__attribute__((constructor)) static void survive_the_limit(void) {
+    signal(SIGXFSZ, SIG_IGN);
+}
 
 static const char *path_of(char *room, size_t size, const char *word) {
     const char *file = getenv("PRELOAD_FILE");

@@ -411,6 +411,7 @@ TEST(an_item_becomes_the_bytes_that_the_library_hashes) {
         CHECK(encode_room(table[i].encoding, item.length) <= sizeof out);
         if (!encode(table[i].encoding, item, out, &length)) length = SIZE_MAX;
         CHECK_UINT(length, table[i].length);
+        CHECK(can_encode(table[i].encoding, item) == (length != SIZE_MAX));
         if (length == SIZE_MAX) continue;
         CHECK(length <= encode_room(table[i].encoding, item.length));
         CHECK(memcmp(out, table[i].bytes, length) == 0);

@@ -135,7 +135,8 @@ static enum bloom_status add_blocks(struct adding *a) {
     enum bloom_status status = BLOOM_OK;
     while (a->done < a->n && status >= 0) {
         struct items items;
-        size_t block = items_block(a->n - a->done);
+        size_t block = items_block(first, a->token ? NULL : a->f->next, a->items + a->done,
+                                   a->n - a->done);
         items_read(first, a->items + a->done, block, &items, NULL);
         size_t done = add_to(a, first, items.item, block, a->added + a->done);
         if (a->f->next && !a->token) add_block_to_next(a, &items, done);
@@ -151,8 +152,11 @@ static const struct chain *live_for(const struct adding *a) {
     return a->token ? NULL : a->f->live;
 }
 
+/* What a master took must not be missing here: without memory for it this server ends. */
 bool adding_fits(const struct adding *a, RedisModuleString *item) {
-    return items_fit(live_for(a), a->f->next, item);
+    const struct chain *live = live_for(a), *next = a->f->next;
+    return items_fit(live, next, item) &&
+           (items_have_room(live, next, item) || upstream_sent(a->ctx));
 }
 
 int adding_refuse(const struct adding *a, RedisModuleString *item) {

@@ -40,8 +40,8 @@ struct adding {
     enum chain_full when_full[2]; /* live, next */
 };
 
-/* Whether the item can be encoded for the chains that it goes to. adding_refuse() replies
- * that it can't, and returns REDISMODULE_OK. */
+/* Whether the item can be encoded for the chains that it goes to, and the system has the
+ * memory for that. adding_refuse() replies that it isn't so, and returns REDISMODULE_OK. */
 bool adding_fits(const struct adding *a, RedisModuleString *item);
 int adding_refuse(const struct adding *a, RedisModuleString *item);
 

@@ -43,7 +43,7 @@ bool ask_one(const struct filter *f, RedisModuleString *string) {
 
 bool ask_can(RedisModuleCtx *ctx, const struct filter *f, RedisModuleString *string) {
     const struct chain *c = live_of(f);
-    if (items_fit(c, NULL, string)) return true;
+    if (items_fit(c, NULL, string) && items_have_room(c, NULL, string)) return true;
     items_refuse(ctx, c, NULL, string);
     return false;
 }
@@ -69,7 +69,7 @@ struct asked ask_each(RedisModuleCtx *ctx, const struct chain *c,
     struct asked asked = {0, 0};
     for (size_t done = 0, block; done < n; done += block) {
         uint8_t maybe[ITEMS_BLOCK];
-        block = items_block(n - done);
+        block = items_block(c, NULL, strings + done, n - done);
         ask_block(c, strings + done, block, maybe);
         for (size_t i = 0; i < block; i++)
             reply_answer(ctx, c, strings[done + i], maybe[i], no, &asked);

@@ -4,8 +4,8 @@
 #include "commands/args.h"
 #include "commands/cmd_load.h"
 #include "commands/commands.h"
+#include "commands/items.h"
 #include "commands/reply.h"
-#include "core/encode.h"
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
 #include "keys/find.h"
 #include "keys/make.h"
@@ -59,18 +59,15 @@ static void reply_answers_among(const struct adding *a, RedisModuleString **item
 /* Takes out the items that can't be encoded. Returns the others, or NULL if that is all
  * of them. */
 static RedisModuleString **only_fitting(struct adding *a) {
-    RedisModuleString **fit = NULL;
+    if (items_are_raw(a->f->live, a->f->next)) return NULL;
+    RedisModuleString **fit = RedisModule_Alloc((a->n + 1) * sizeof *fit);
     size_t kept = 0;
-    if (a->f->live->encoding == ENCODING_RAW &&
-        (!a->f->next || a->f->next->encoding == ENCODING_RAW))
-        return NULL;
-    for (size_t i = 0; i < a->n; i++)
-        kept += adding_fits(a, a->items[i]);
-    if (kept == a->n) return NULL;
-    fit = RedisModule_Alloc((kept + 1) * sizeof *fit);
-    kept = 0;
     for (size_t i = 0; i < a->n; i++)
         if (adding_fits(a, a->items[i])) fit[kept++] = a->items[i];
+    if (kept == a->n) {
+        RedisModule_Free(fit);
+        return NULL;
+    }
     a->items = fit;
     a->n = kept;
     a->is_effect = false;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,16 @@ void disk_hang(struct server *s) {
 
 void disk_resume(struct server *s) {
     unlink(server_file(s, "preload" DISK_HANGS));
+}
+
+void disk_fill(struct server *s, uint64_t bytes) {
+    must_have_the_shim(s);
+    struct rlimit most = {bytes, RLIM_INFINITY};
+    if (prlimit(s->pid, RLIMIT_FSIZE, &most, NULL) != 0) FAIL("no limit for files");
+}
+
+void disk_make_room(struct server *s) {
+    disk_fill(s, RLIM_INFINITY);
 }
 
 /* -------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* disk.h - a disk that hangs, and a power cut.
+/* disk.h - a disk that hangs or is full, and a power cut.
  *
  *     struct server *s = server_start(.preload = "disk", .config = "appendonly yes");
  *     disk_hang(s);              a call of fsync waits ...
  *     disk_resume(s);            ... until here
+ *     disk_fill(s, 1 << 18);     no file has room for more than that ...
+ *     disk_make_room(s);         ... until here
  *     server_power_cut(s);       kill -9, and what was not fsynced is gone
  *     server_start_again(s);
  *
@@ -21,8 +23,15 @@
 
 #include "server.h"
 
+#include <stdint.h>
+
 void disk_hang(struct server *s);
 void disk_resume(struct server *s);
+
+/* A write goes up to there and no further; the log's, too. It is the limit of the process
+ * and its children, so a server that is started again has room. */
+void disk_fill(struct server *s, uint64_t bytes);
+void disk_make_room(struct server *s);
 
 /* It is down afterwards, and its disk doesn't hang any more. */
 void server_power_cut(struct server *s);

@@ -11,6 +11,7 @@
  *     refusal.h  expect_refusal: refused, and nothing changed
  *     proxy.h    a line between replica and master that can be bad
  *     disk.h     a disk that hangs, a power cut
+ *     scarcity.h memory that a module doesn't get; not included here, as it is rare
  *     database.h a PostgreSQL; not included here, since few tests want one
  *     product.h  which server this is; needs(700, "functions")
  *     program.h  runs ./bulwark

@@ -207,12 +207,20 @@ void server_set_clock(struct server *s, long long seconds) {
 }
 
 /* They are built beside this program. */
-static void preload_path(const char *name, int length, char path[PATH_ROOM]) {
+static void write_preload_path(const char *name, int length, char path[PATH_ROOM]) {
     ssize_t end = readlink("/proc/self/exe", path, PATH_ROOM / 2);
     if (end < 0) FAIL("no path of this program");
     path[end] = 0;
     snprintf(strrchr(path, '/'), PATH_ROOM / 2, "/preload/%.*s.so", length, name);
     if (access(path, R_OK) != 0) FAIL("no %s", path);
+}
+
+const char *server_preload_path(const char *name) {
+    char *path = malloc(PATH_ROOM);
+    if (!path) FAIL("no memory");
+    test_defer(free, path);
+    write_preload_path(name, (int)strlen(name), path);
+    return path;
 }
 
 /* A sanitizer's runtime has to be the first. Empty if there is nothing to preload. */
@@ -225,7 +233,7 @@ static const char *preloads(const struct server *s) {
     fputs(given ? given : "", out);
     while (name && *name) {
         int n = (int)strcspn(name, ",");
-        preload_path(name, n, path);
+        write_preload_path(name, n, path);
         fprintf(out, " %s", path);
         name += n + (name[n] == ',');
     }

@@ -83,6 +83,10 @@ void server_wait_for_end(struct server *s);
 /* Path of a file in its directory, owned by the test. */
 const char *server_file(const struct server *s, const char *name);
 
+/* The object that tests/preload/NAME.c becomes, for what isn't preloaded: a module. Owned
+ * by the test. */
+const char *server_preload_path(const char *name);
+
 /* A port that nobody listens at, for whatever else a test starts. */
 int server_free_port(void);
 
