@@ -70,11 +70,20 @@ const char *key_of(struct place at);
 
 enum { MOST_SENT = 4096 }; /* beyond that it isn't checked what was */
 
+/* What a filter of another library is made by. */
+struct form_sizes {
+    const struct kind *kind; /* NULL: of another sort */
+    int capacity, seed;
+};
+
+#define FORM_ERROR "0.01"
+
 /* Somebody who fills the next generation of a table's filter, bit by bit, and
  * believes what he was told. */
 struct loader {
     bool runs;
-    bool says_at; /* LOAD AT, and now and then twice */
+    bool says_at;            /* LOAD AT, and now and then twice */
+    struct form_sizes sizes; /* of what he may IMPORT */
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;
@@ -270,6 +279,27 @@ void look_who_is_there(struct run *run);
 /* How many of them the server has taken. */
 int note_answers(struct run *run, struct place at, const int *items, int n,
                  const redisReply *reply);
+
+/* torture_bulk.c */
+step_function step_merge, step_import;
+
+/* Makes, as another key, a copy of the filter with these items, too. False if there is
+ * none that can be merged. It is to be dropped in any case. */
+bool part_make(struct run *run, struct place at, const int *items, int n);
+void part_words(struct words *w, struct place at); /* BF.MERGE of it */
+void part_drop(struct run *run, struct place at);
+
+/* Was it done? */
+bool note_merge(struct run *run, struct place at, const redisReply *reply);
+
+/* The options of RESERVE and of REBUILD START, beside error and capacity. */
+struct form_sizes any_form(struct run *run);
+void form_words(struct words *w, const struct form_sizes *sizes);
+
+/* The items as a library's bytes, by a filter that is made for it; NULL if there is no
+ * room. The reply is the caller's. */
+redisReply *form_make(struct run *run, int db, const struct form_sizes *sizes,
+                      const int *items, int n);
 
 /* torture_vouch.c */
 step_function step_vouch, step_renew, step_loading, step_bypass;

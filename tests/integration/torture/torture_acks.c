@@ -72,14 +72,29 @@ static void add_words(struct run *run, struct words *w, struct place at, const i
         word_add_number(w, items[i]);
 }
 
+/* How many are in it: of a merge all or none. */
+static int note_taken(struct run *run, struct place at, const int *items, int n,
+                      bool merged, const redisReply *reply) {
+    if (!merged) return note_answers(run, at, items, n, reply);
+    if (!note_merge(run, at, reply)) return 0;
+    for (int i = 0; i < n; i++)
+        note_added(run, at, items[i]);
+    return n;
+}
+
+/* By an add, or by a merge of a part that has been made before. */
 static void write_and_wait(struct run *run, struct place at, const int *items, int n) {
     struct node writer;
     struct words w;
+    bool merges = once_in(run, 4) && part_make(run, at, items, n);
     writer_connect(run, &writer);
     stamp_open(run);
-    add_words(run, &w, at, items, n);
+    if (merges)
+        part_words(&w, at);
+    else
+        add_words(run, &w, at, items, n);
     redisReply *reply = ask_words(run, &writer, at.db, &w);
-    int taken = note_answers(run, at, items, n, reply);
+    int taken = note_taken(run, at, items, n, merges, reply);
     freeReplyObject(reply);
 
     bool promised = taken > 0 && is_promised(run, &writer, patience(run));
@@ -88,6 +103,7 @@ static void write_and_wait(struct run *run, struct place at, const int *items, i
     if (taken > 0) tally_event(promised ? "WAIT promised" : "WAIT said too few");
     stamp_close(run);
     node_disconnect(&writer);
+    if (merges) part_drop(run, at);
 }
 
 void step_commit(struct run *run, struct place at) {

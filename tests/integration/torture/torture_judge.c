@@ -37,7 +37,7 @@ struct question {
  * Counts
  * ---------------------------------------------------------------------- */
 
-enum { EVENTS = 128 };
+enum { EVENTS = 160 };
 
 /* [2][2]: vouched for or not, member or stranger. */
 static long answers[WHERES][SORTS][2][2][ANSWERS];

@@ -116,6 +116,8 @@ static const struct step {
     {"add", step_add, 100, ALWAYS},
     {"madd", step_madd, 60, ALWAYS},
     {"insert", step_insert, 60, ALWAYS},
+    {"merge", step_merge, 30, ALWAYS},
+    {"import", step_import, 6, ALWAYS},
     {"add and wait", step_commit, 40, PROMISING},
     {"try again", step_try_again, 20, PROMISING},
     {"red button", step_red_button, 2, PROMISING},
