@@ -109,7 +109,6 @@ struct mode {
     const char *config; /* lines for the servers */
     const char *trust;  /* a word of bf-trust, or NULL */
     bool pair;          /* a master and a replica; all leases are short */
-    bool chained;       /* sometimes a replica of the replica */
     bool evicting;
     bool restarts_lose_nothing;
 
@@ -150,6 +149,7 @@ struct run {
     struct node nodes[NODES]; /* The third is the chained one. */
     struct proxy *line;       /* between the first two */
     bool line_is_bad;
+    int followers;   /* of the master: so many WAIT has to count */
     bool impatient;  /* No WAIT will be answered soon. */
     int seconds_off; /* what the clock of one of the nodes is fast, or slow if negative */
     int master;
@@ -346,10 +346,23 @@ step_function step_wait, step_kill_replica, step_cut_replica, step_fail_over, st
     step_lag;
 
 void node_attach(struct run *run, struct node *replica);
+
+/* The replica is the master from here on. What WAIT has acknowledged must be there. */
+void promote(struct run *run);
 void nodes_settle(struct run *run); /* the replica has the master's data */
 bool replica_has_all(struct run *run);
+const char *followers(const struct run *run); /* run->followers, for WAIT */
 void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
 void fail_over(struct run *run); /* the master dies, with its line, and comes back */
+
+/* torture_roles.c */
+step_function step_see_saw, step_turn_chain, step_full_sync, step_reload_replica;
+
+/* The third node follows that one, and has all; it is by itself again. */
+void chain_link(struct run *run, struct node *chained, const struct node *to);
+void chain_unlink(struct run *run, struct node *chained);
+
+void choose_sync(struct run *run, struct node *node); /* with a disk or without */
 
 /* torture_clocks.c */
 step_function step_set_clock;
@@ -360,6 +373,7 @@ void lengthen_leases(const struct run *run, struct world *w);
 /* torture_links.c */
 step_function step_bad_line, step_restart_replica, step_chain;
 
+void line_spoil(struct run *run, bool stop); /* stopped, or slow */
 void line_mend(struct run *run);
 void line_drop(struct run *run); /* if it is bad, with all that is on its way */
 

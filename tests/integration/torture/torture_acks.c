@@ -31,10 +31,11 @@ static bool is_promised(struct run *run, struct node *writer, int ms) {
     if (promise == NO_PROMISE || promise == BY_REPLY) return promise == BY_REPLY;
     snprintf(limit, sizeof limit, "%d", ms);
     redisReply *reply = promise == BY_WAIT
-                            ? ask_text(run, writer, 0, "WAIT", "1", limit)
+                            ? ask_text(run, writer, 0, "WAIT", followers(run), limit)
                             : ask_text(run, writer, 0, "WAITAOF", "1", "0", limit);
     const redisReply *r = reply->type == REDIS_REPLY_ARRAY ? reply->element[0] : reply;
-    bool enough = r->type == REDIS_REPLY_INTEGER && r->integer >= 1;
+    int wanted = promise == BY_WAIT ? run->followers : 1;
+    bool enough = r->type == REDIS_REPLY_INTEGER && r->integer >= wanted;
     freeReplyObject(reply);
     return enough;
 }
