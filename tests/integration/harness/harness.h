@@ -12,6 +12,7 @@
  *     proxy.h    a line between replica and master that can be bad
  *     disk.h     a disk that hangs, a power cut
  *     database.h a PostgreSQL; not included here, since few tests want one
+ *     older.h    earlier builds of the module; not included here
  *     product.h  which server this is; needs(700, "functions")
  *     program.h  runs ./bulwark
  *
