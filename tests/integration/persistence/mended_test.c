@@ -57,8 +57,7 @@ static void mend(const struct server *s) {
         server_speaks(700) ? "appendonlydir/appendonly.aof.manifest" : "appendonly.aof";
     const char *command = text_of("echo y | '%s' --fix '%s' > '%s' 2>&1", tool,
                                   server_file(s, file), server_file(s, "mending"));
-    if (system(command) != 0)
-        FAIL("%s", file_read(server_file(s, "mending")).bytes);
+    if (system(command) != 0) FAIL("%s", file_read(server_file(s, "mending")).bytes);
 }
 
 static long known_by(redisContext *c) {

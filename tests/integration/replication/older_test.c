@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* older_test.c - this build beside earlier ones: as their master, as their replica, and with
- * the files and dumps that one of them wrote and the other one reads. */
+/* older_test.c - this build beside earlier ones: as their master, as their replica, and
+ * with the files and dumps that one of them wrote and the other one reads. */
 
 #include "older.h"
 
@@ -239,9 +239,8 @@ TEST(an_older_build_does_not_start_without_a_filter_of_a_kind_that_it_does_not_k
         expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", "guava");
         if (files[file].write) files[file].write(c);
         server_kill(s);
-        const char *config = text_of("%s\ndir %s\n",
-                                     files[file].config ? files[file].config : "",
-                                     s->directory);
+        const char *config = text_of(
+            "%s\ndir %s\n", files[file].config ? files[file].config : "", s->directory);
         server_refusal(.module = older_module(BEFORE_LIBRARIES), .config = config);
     }
 }
@@ -261,7 +260,8 @@ TEST(an_aof_that_notes_a_lost_master_ends_an_older_build) {
     expect(p.r, "OK", "REPLICAOF", "NO", "ONE");
     server_kill(p.replica);
     const char *config = text_of(AOF_BY_COMMAND "dir %s\n", p.replica->directory);
-    const char *log = server_refusal(.module = older_module(BEFORE_BEATS), .config = config);
+    const char *log =
+        server_refusal(.module = older_module(BEFORE_BEATS), .config = config);
     CHECK(strcasestr(log, "BF.ADRIFT") != NULL);
 }
 

@@ -352,7 +352,7 @@ void promote(struct run *run);
 void nodes_settle(struct run *run); /* the replica has the master's data */
 bool replica_has_all(struct run *run);
 const char *followers(const struct run *run); /* run->followers, for WAIT */
-void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
+void ask_who_catches_up(struct run *run);     /* the replica, as soon as its link is up */
 void fail_over(struct run *run); /* the master dies, with its line, and comes back */
 
 /* torture_roles.c */

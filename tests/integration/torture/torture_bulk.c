@@ -84,8 +84,8 @@ static void merge_part(struct run *run, struct place at) {
 }
 
 static void check_covers(struct run *run, struct place to, struct place from) {
-    redisReply *reply = ask_text(run, master_of(run), to.db, "BF.COVERS", key_of(to),
-                                 key_of(from));
+    redisReply *reply =
+        ask_text(run, master_of(run), to.db, "BF.COVERS", key_of(to), key_of(from));
     if (reply->integer != 1 && !run->mode->evicting)
         violation(run, "%s in database %d has not all of %s, which was merged into it",
                   key_of(to), to.db, key_of(from));

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 enum {
-    OFF = 20,       /* seconds: more than any lease, less than servers wait for each other */
-    FAR_OFF = 3600, /* for one that has nobody to wait for */
+    OFF = 20,       /* s: more than any lease, less than servers wait for each other */
+    FAR_OFF = 3600, /* s, for one that has nobody to wait for */
     TURN = 100,     /* ms */
     MOST_JUMPS = 3,
 };

@@ -105,7 +105,15 @@ static void ask_replica(struct run *run, struct place at) {
     ask_about(run, AT_REPLICA, replica_of(run), at, NULL);
 }
 
-enum only { ALWAYS, IN_A_PAIR, ALONE, EVICTING, PROMISING, PROMISING_ALONE, TRUSTING_REPLICAS };
+enum only {
+    ALWAYS,
+    IN_A_PAIR,
+    ALONE,
+    EVICTING,
+    PROMISING,
+    PROMISING_ALONE,
+    TRUSTING_REPLICAS
+};
 
 static const struct step {
     const char *name;
