@@ -67,6 +67,7 @@ long find_world(struct run *run, struct node *node, struct world *w) {
 void go_on_from(struct run *run, struct node *node, const char *word, enum doubt doubt) {
     struct world w;
     long stamp = find_world(run, node, &w);
+    if (doubt == PROMOTED) world_forgive(&w, NOTHING_LOST); /* Its master had that doubt. */
     if (!trusts(run, word)) world_doubt(&w, stamp == run->stamp ? NOTHING_LOST : doubt);
     lengthen_leases(run, &w);
     journal("== %s with stamp %ld of %ld", word, stamp, run->stamp);

@@ -108,6 +108,11 @@ void world_doubt(struct world *w, unsigned doubt) {
     }
 }
 
+void world_forgive(struct world *w, unsigned doubt) {
+    for (int i = 0; i < DBS * NAMES; i++)
+        w->objects[i / NAMES][i % NAMES].doubt &= ~doubt;
+}
+
 /* -------------------------------------------------------------------------
  * History: a ring
  * ---------------------------------------------------------------------- */

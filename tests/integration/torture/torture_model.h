@@ -94,6 +94,9 @@ void world_forget(struct world *w, unsigned doubt);
 /* Every ready filter is in doubt, and every rebuild is void. */
 void world_doubt(struct world *w, unsigned doubt);
 
+/* Nobody need know of that doubt. */
+void world_forgive(struct world *w, unsigned doubt);
+
 /* ---- history ---- */
 
 void history_clear(void);
