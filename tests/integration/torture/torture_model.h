@@ -55,8 +55,8 @@ enum doubt {
 
 struct rebuild {
     bool under_way;
-    bool interrupted; /* It must not be committed any more, */
-    bool alarmed;     /* nor now: by BF.LOADING, until BF.READY. */
+    unsigned interrupted; /* by such doubts: it must not be committed any more, */
+    bool alarmed;         /* nor now: by BF.LOADING, until BF.READY. */
     char token[TOKEN];
     long received;
     struct items items; /* loaded or added since START */

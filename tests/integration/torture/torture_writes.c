@@ -260,7 +260,7 @@ void step_restore(struct run *run, struct place at) {
         *o = d->object;
         forget_promises(run, at);
         if (o->state == READY) o->doubt |= RESTORED;
-        o->rebuild.interrupted = o->rebuild.under_way;
+        if (o->rebuild.under_way) o->rebuild.interrupted |= RESTORED;
         tally_event("RESTORE done");
     } else if (!run->mode->evicting) {
         FAIL("a dump is refused");
