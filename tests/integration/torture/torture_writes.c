@@ -227,7 +227,9 @@ void step_flush(struct run *run, struct place at) {
         *object_at(run, gone) = no_object;
         forget_promises(run, gone);
     }
-    if (command[5] == 'A') run->durable = 0; /* The server empties its file, too. */
+    if (command[5] != 'A') return;
+    run->durable = 0;       /* The server empties its file, too. */
+    run->acknowledged = -1; /* A replica may have this, and not yet the stamp after it. */
 }
 
 void step_dump(struct run *run, struct place at) {
