@@ -46,7 +46,13 @@ $B/preload/%.so: tests/preload/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -isystem $(dir $(REDISMODULE_H)) -fPIC -shared -o $@ $<
 
-$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads)
+# Earlier builds of the module.
+older := $(patsubst %,$B/older/%.so,before-libraries before-beats)
+$B/older/%.so: | $(REDISMODULE_H)
+	@mkdir -p $(@D)
+	@tests/older.sh $@ $(REDISMODULE_H)
+
+$B/integration-tests: $(integration_obj) $B/libbloom.a $(HIREDIS)/lib/libhiredis.a | $(preloads) $(older)
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
 # Whatever the module is built with, the program that tests it is the same.

@@ -13,6 +13,7 @@
  *     disk.h     a disk that hangs, a power cut
  *     scarcity.h memory that a module doesn't get; not included here, as it is rare
  *     database.h a PostgreSQL; not included here, since few tests want one
+ *     older.h    earlier builds of the module; not included here
  *     product.h  which server this is; needs(700, "functions")
  *     program.h  runs ./bulwark
  *

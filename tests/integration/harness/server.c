@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <hiredis/hiredis.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -59,6 +60,20 @@ static char *path_in(const struct server *s, const char *name) {
 
 const char *server_file(const struct server *s, const char *name) {
     char *path = path_in(s, name);
+    test_defer(free, path);
+    return path;
+}
+
+/* One of several from 7.0 on. */
+const char *server_aof(const struct server *s) {
+    glob_t found;
+    const char *pattern =
+        server_speaks(700) ? "appendonlydir/*.incr.aof" : "appendonly.aof";
+    if (glob(server_file(s, pattern), 0, NULL, &found) != 0 || found.gl_pathc != 1)
+        FAIL("no AOF in %s", s->directory);
+    char *path = strdup(found.gl_pathv[0]);
+    if (!path) FAIL("no memory");
+    globfree(&found);
     test_defer(free, path);
     return path;
 }
@@ -142,7 +157,8 @@ static void write_config(const struct server *s) {
     if (server_speaks(700)) fprintf(out, "enable-debug-command yes\nshutdown-timeout 0\n");
     if (s->options.config) fprintf(out, "%s\n", s->options.config);
     if (!s->options.without_module)
-        fprintf(out, "loadmodule \"%s\" %s\n", module_path(),
+        fprintf(out, "loadmodule \"%s\" %s\n",
+                s->options.module ? s->options.module : module_path(),
                 s->options.module_args ? s->options.module_args : "");
     fclose(out);
 }

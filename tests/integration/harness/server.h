@@ -28,6 +28,7 @@ struct server_options {
     bool unused; /* Lets server_start() be called without any option. */
     bool without_module;
     bool sentinel;           /* not a server but a sentinel; without_module, too */
+    const char *module;      /* its path; NULL: MODULE */
     const char *module_args; /* What follows the module's path; may be NULL. */
     const char *config;      /* Further config lines; may be NULL. */
     const char *preload; /* "clock": tests/preload/clock.c; "disk,clock"; may be NULL. */
@@ -86,6 +87,10 @@ const char *server_file(const struct server *s, const char *name);
 /* The object that tests/preload/NAME.c becomes, for what isn't preloaded: a module. Owned
  * by the test. */
 const char *server_preload_path(const char *name);
+
+/* Path of the file that commands are appended to, owned by the test. Fails if there is
+ * none. */
+const char *server_aof(const struct server *s);
 
 /* A port that nobody listens at, for whatever else a test starts. */
 int server_free_port(void);

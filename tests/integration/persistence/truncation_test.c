@@ -8,21 +8,7 @@
 
 #include "harness.h"
 
-#include <glob.h>
-
 #define AOF "appendonly yes\naof-use-rdb-preamble no\naof-load-truncated yes\n"
-
-/* The file that commands are appended to: one of several from 7.0 on. */
-static const char *aof_path(const struct server *s) {
-    glob_t found;
-    const char *pattern =
-        server_speaks(700) ? "appendonlydir/*.incr.aof" : "appendonly.aof";
-    CHECK(glob(server_file(s, pattern), 0, NULL, &found) == 0 && found.gl_pathc == 1);
-    char *path = strdup(found.gl_pathv[0]);
-    globfree(&found);
-    test_defer(free, path);
-    return path;
-}
 
 static char whole[1 << 16];
 
@@ -64,7 +50,7 @@ TEST(wherever_an_aof_breaks_off_the_filter_is_sound) {
     struct server *s = server_start(.config = AOF);
     fill(client(s));
     server_kill(s);
-    const char *path = aof_path(s);
+    const char *path = server_aof(s);
     long len = read_whole(path);
 
     /* Steps that hit every place within a command, if not in this run. */

@@ -3,8 +3,6 @@
 /* bulk_test.c - what comes into filters in bulk: BF.IMPORT, BF.MERGE, BF.REBUILD IMPORT and
  * RESERVE ... LIKE. It is the same on replicas, on their replicas and in the AOF. */
 
-#include <glob.h>
-
 #include "files.h"
 #include "samples.h"
 #include "harness.h"
@@ -253,16 +251,6 @@ TEST(what_is_merged_into_layers_of_odd_sizes_reaches_a_replica) {
 
 /* ---- an AOF that breaks off ---- */
 
-static const char *aof_path(const struct server *s) {
-    glob_t found;
-    const char *pattern =
-        server_speaks(700) ? "appendonlydir/*.incr.aof" : "appendonly.aof";
-    CHECK(glob(server_file(s, pattern), 0, NULL, &found) == 0 && found.gl_pathc == 1);
-    const char *path = text_of("%s", found.gl_pathv[0]);
-    globfree(&found);
-    return path;
-}
-
 /* Filters of several pieces. */
 static void fill(redisContext *c) {
     expect(c, "OK", "BF.RESERVE", "k", "0.01", "1200000");
@@ -293,7 +281,7 @@ TEST(wherever_an_aof_breaks_off_within_what_came_in_bulk_no_member_is_denied) {
                                     .module_args = TRUST_ALL);
     fill(client(s));
     server_kill(s);
-    const char *path = aof_path(s);
+    const char *path = server_aof(s);
     struct file whole = file_read(path);
     CHECK(whole.length > 5 * MIB);
 

@@ -70,11 +70,20 @@ const char *key_of(struct place at);
 
 enum { MOST_SENT = 4096 }; /* beyond that it isn't checked what was */
 
+/* What a filter of another library is made by. */
+struct form_sizes {
+    const struct kind *kind; /* NULL: of another sort */
+    int capacity, seed;
+};
+
+#define FORM_ERROR "0.01"
+
 /* Somebody who fills the next generation of a table's filter, bit by bit, and
  * believes what he was told. */
 struct loader {
     bool runs;
-    bool says_at; /* LOAD AT, and now and then twice */
+    bool says_at;            /* LOAD AT, and now and then twice */
+    struct form_sizes sizes; /* of what he may IMPORT */
     char token[TOKEN];
     struct items loaded; /* as he thinks */
     long sent;
@@ -100,7 +109,6 @@ struct mode {
     const char *config; /* lines for the servers */
     const char *trust;  /* a word of bf-trust, or NULL */
     bool pair;          /* a master and a replica; all leases are short */
-    bool chained;       /* sometimes a replica of the replica */
     bool evicting;
     bool restarts_lose_nothing;
 
@@ -141,6 +149,7 @@ struct run {
     struct node nodes[NODES]; /* The third is the chained one. */
     struct proxy *line;       /* between the first two */
     bool line_is_bad;
+    int followers;   /* of the master: so many WAIT has to count */
     bool impatient;  /* No WAIT will be answered soon. */
     int seconds_off; /* what the clock of one of the nodes is fast, or slow if negative */
     int master;
@@ -271,6 +280,27 @@ void look_who_is_there(struct run *run);
 int note_answers(struct run *run, struct place at, const int *items, int n,
                  const redisReply *reply);
 
+/* torture_bulk.c */
+step_function step_merge, step_import;
+
+/* Makes, as another key, a copy of the filter with these items, too. False if there is
+ * none that can be merged. It is to be dropped in any case. */
+bool part_make(struct run *run, struct place at, const int *items, int n);
+void part_words(struct words *w, struct place at); /* BF.MERGE of it */
+void part_drop(struct run *run, struct place at);
+
+/* Was it done? */
+bool note_merge(struct run *run, struct place at, const redisReply *reply);
+
+/* The options of RESERVE and of REBUILD START, beside error and capacity. */
+struct form_sizes any_form(struct run *run);
+void form_words(struct words *w, const struct form_sizes *sizes);
+
+/* The items as a library's bytes, by a filter that is made for it; NULL if there is no
+ * room. The reply is the caller's. */
+redisReply *form_make(struct run *run, int db, const struct form_sizes *sizes,
+                      const int *items, int n);
+
 /* torture_vouch.c */
 step_function step_vouch, step_renew, step_loading, step_bypass;
 
@@ -316,10 +346,23 @@ step_function step_wait, step_kill_replica, step_cut_replica, step_fail_over, st
     step_lag;
 
 void node_attach(struct run *run, struct node *replica);
+
+/* The replica is the master from here on. What WAIT has acknowledged must be there. */
+void promote(struct run *run);
 void nodes_settle(struct run *run); /* the replica has the master's data */
 bool replica_has_all(struct run *run);
-void ask_who_catches_up(struct run *run); /* the replica, as soon as its link is up */
+const char *followers(const struct run *run); /* run->followers, for WAIT */
+void ask_who_catches_up(struct run *run);     /* the replica, as soon as its link is up */
 void fail_over(struct run *run); /* the master dies, with its line, and comes back */
+
+/* torture_roles.c */
+step_function step_see_saw, step_turn_chain, step_full_sync, step_reload_replica;
+
+/* The third node follows that one, and has all; it is by itself again. */
+void chain_link(struct run *run, struct node *chained, const struct node *to);
+void chain_unlink(struct run *run, struct node *chained);
+
+void choose_sync(struct run *run, struct node *node); /* with a disk or without */
 
 /* torture_clocks.c */
 step_function step_set_clock;
@@ -330,6 +373,7 @@ void lengthen_leases(const struct run *run, struct world *w);
 /* torture_links.c */
 step_function step_bad_line, step_restart_replica, step_chain;
 
+void line_spoil(struct run *run, bool stop); /* stopped, or slow */
 void line_mend(struct run *run);
 void line_drop(struct run *run); /* if it is bad, with all that is on its way */
 

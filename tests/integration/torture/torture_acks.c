@@ -31,10 +31,11 @@ static bool is_promised(struct run *run, struct node *writer, int ms) {
     if (promise == NO_PROMISE || promise == BY_REPLY) return promise == BY_REPLY;
     snprintf(limit, sizeof limit, "%d", ms);
     redisReply *reply = promise == BY_WAIT
-                            ? ask_text(run, writer, 0, "WAIT", "1", limit)
+                            ? ask_text(run, writer, 0, "WAIT", followers(run), limit)
                             : ask_text(run, writer, 0, "WAITAOF", "1", "0", limit);
     const redisReply *r = reply->type == REDIS_REPLY_ARRAY ? reply->element[0] : reply;
-    bool enough = r->type == REDIS_REPLY_INTEGER && r->integer >= 1;
+    int wanted = promise == BY_WAIT ? run->followers : 1;
+    bool enough = r->type == REDIS_REPLY_INTEGER && r->integer >= wanted;
     freeReplyObject(reply);
     return enough;
 }
@@ -72,14 +73,29 @@ static void add_words(struct run *run, struct words *w, struct place at, const i
         word_add_number(w, items[i]);
 }
 
+/* How many are in it: of a merge all or none. */
+static int note_taken(struct run *run, struct place at, const int *items, int n,
+                      bool merged, const redisReply *reply) {
+    if (!merged) return note_answers(run, at, items, n, reply);
+    if (!note_merge(run, at, reply)) return 0;
+    for (int i = 0; i < n; i++)
+        note_added(run, at, items[i]);
+    return n;
+}
+
+/* By an add, or by a merge of a part that has been made before. */
 static void write_and_wait(struct run *run, struct place at, const int *items, int n) {
     struct node writer;
     struct words w;
+    bool merges = once_in(run, 4) && part_make(run, at, items, n);
     writer_connect(run, &writer);
     stamp_open(run);
-    add_words(run, &w, at, items, n);
+    if (merges)
+        part_words(&w, at);
+    else
+        add_words(run, &w, at, items, n);
     redisReply *reply = ask_words(run, &writer, at.db, &w);
-    int taken = note_answers(run, at, items, n, reply);
+    int taken = note_taken(run, at, items, n, merges, reply);
     freeReplyObject(reply);
 
     bool promised = taken > 0 && is_promised(run, &writer, patience(run));
@@ -88,6 +104,7 @@ static void write_and_wait(struct run *run, struct place at, const int *items, i
     if (taken > 0) tally_event(promised ? "WAIT promised" : "WAIT said too few");
     stamp_close(run);
     node_disconnect(&writer);
+    if (merges) part_drop(run, at);
 }
 
 void step_commit(struct run *run, struct place at) {

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 enum {
-    OFF = 20,   /* seconds: more than any lease, less than servers wait for each other */
-    TURN = 100, /* ms */
+    OFF = 20,       /* s: more than any lease, less than servers wait for each other */
+    FAR_OFF = 3600, /* s, for one that has nobody to wait for */
+    TURN = 100,     /* ms */
+    MOST_JUMPS = 3,
 };
 
 /* By a clock that is fast a lease would reach into the time after it: then nobody
@@ -17,7 +19,7 @@ enum {
 static void work_by_it(struct run *run, struct node *node, bool fast) {
     static step_function *const some[] = {step_vouch, step_renew, step_commit, step_madd,
                                           step_commit};
-    for (int i = 5 + any(run, 15); i > 0; i--) {
+    for (int i = 3 + any(run, 10); i > 0; i--) {
         if (once_in(run, 4))
             some[fast ? 2 + any(run, 3) : any(run, 5)](run, any_place(run));
         ask_everywhere(run, node == master_of(run) ? AT_MASTER : AT_REPLICA, node, NULL);
@@ -25,24 +27,32 @@ static void work_by_it(struct run *run, struct node *node, bool fast) {
     }
 }
 
-/* No lease lasts longer than it was given for. */
+static void jump(struct run *run, struct node *node, int seconds) {
+    run->seconds_off = seconds;
+    run->impatient = seconds != 0; /* By a clock that was set back nothing is due. */
+    server_set_clock(node->server, seconds);
+    journal("== %s: %d s off", node == master_of(run) ? "master" : "replica", seconds);
+}
+
+static int any_offset(struct run *run) {
+    int off = !run->mode->pair && once_in(run, 2) ? FAR_OFF : OFF;
+    return once_in(run, 2) ? off : -off;
+}
+
+/* No lease lasts longer than it was given for, however often the clock is set. */
 void step_set_clock(struct run *run, struct place at) {
     if (!run->mode->pair && once_in(run, 2)) return; /* It takes seconds. */
-    bool of_replica = run->mode->pair && once_in(run, 2), fast = once_in(run, 2);
+    bool of_replica = run->mode->pair && once_in(run, 2);
     struct node *node = of_replica ? replica_of(run) : master_of(run);
     for (int i = 0; i < 3; i++)
         step_vouch(run, any_place(run));
-    run->seconds_off = fast ? OFF : -OFF;
-    run->impatient = true; /* By a clock that was set back nothing is due. */
-    server_set_clock(node->server, run->seconds_off);
-    journal("== %s: %d s off", of_replica ? "replica" : "master", run->seconds_off);
-    tally_event(fast ? "clock set forward" : "clock set back");
-
-    work_by_it(run, node, fast);
+    for (int i = 1 + any(run, MOST_JUMPS); i > 0; i--) {
+        jump(run, node, any_offset(run));
+        tally_event(run->seconds_off > 0 ? "clock set forward" : "clock set back");
+        work_by_it(run, node, run->seconds_off > 0);
+    }
     if (!run->mode->pair && once_in(run, 2)) step_kill(run, at);
-    run->seconds_off = 0;
-    run->impatient = false;
-    server_set_clock(node->server, 0);
+    jump(run, node, 0);
     ask_everywhere(run, of_replica ? AT_REPLICA : AT_MASTER, node, NULL);
 }
 

@@ -27,6 +27,7 @@ void node_start_again(struct run *run, struct node *node) {
     server_start_again(node->server);
     node_connect(run, node);
     limit_memory(run, node);
+    choose_sync(run, node);
 }
 
 void node_kill(struct node *node) {
@@ -66,6 +67,7 @@ long find_world(struct run *run, struct node *node, struct world *w) {
 void go_on_from(struct run *run, struct node *node, const char *word, enum doubt doubt) {
     struct world w;
     long stamp = find_world(run, node, &w);
+    if (doubt == PROMOTED) world_forgive(&w, NOTHING_LOST); /* Its master had that doubt. */
     if (!trusts(run, word)) world_doubt(&w, stamp == run->stamp ? NOTHING_LOST : doubt);
     lengthen_leases(run, &w);
     journal("== %s with stamp %ld of %ld", word, stamp, run->stamp);
@@ -255,11 +257,12 @@ static void begin_node(struct run *run, struct node *node, const char *args) {
     }
     node_connect(run, node);
     limit_memory(run, node);
+    choose_sync(run, node);
 }
 
 void nodes_begin(struct run *run) {
     const char *args = module_args(run);
-    for (int i = 0; i < (run->mode->chained ? 3 : run->mode->pair ? 2 : 1); i++)
+    for (int i = 0; i < (run->mode->pair ? NODES : 1); i++)
         begin_node(run, &run->nodes[i], args);
     run->master = 0;
     if (run->mode->pair) {

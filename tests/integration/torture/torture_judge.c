@@ -37,7 +37,7 @@ struct question {
  * Counts
  * ---------------------------------------------------------------------- */
 
-enum { EVENTS = 128 };
+enum { EVENTS = 160 };
 
 /* [2][2]: vouched for or not, member or stranger. */
 static long answers[WHERES][SORTS][2][2][ANSWERS];
@@ -270,7 +270,7 @@ static void ask_one(struct run *run, struct question *q, struct node *node,
 }
 
 static bool may_not_deny(const struct run *run, enum where where) {
-    return run->bypassed || (where == AT_REPLICA && !trusts(run, "replica"));
+    return run->bypassed || (follows(where) && !trusts(run, "replica"));
 }
 
 void ask_about_promises(struct run *run, enum where where, struct node *node) {

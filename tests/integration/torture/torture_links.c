@@ -18,7 +18,7 @@ enum {
  * The line
  * ---------------------------------------------------------------------- */
 
-static void spoil_line(struct run *run, bool stop) {
+void line_spoil(struct run *run, bool stop) {
     run->line_is_bad = true;
     tally_event(stop ? "line stopped" : "line slow");
     journal("== the line %s", stop ? "stops" : "is slow");
@@ -76,7 +76,7 @@ static long long partial_syncs(struct run *run) {
 void step_bad_line(struct run *run, struct place at) {
     step_rebuild_start(run, at);
     vouch_for_some(run);
-    spoil_line(run, once_in(run, 2));
+    line_spoil(run, once_in(run, 2));
     work(run, 4 + any(run, 8));
     load_on(run);
     if (once_in(run, 2)) {
@@ -121,7 +121,7 @@ void step_restart_replica(struct run *run, struct place at) {
         step_commit(run, any_place(run));
     long long before = partial_syncs(run);
     node_kill(replica);
-    if (once_in(run, 2)) spoil_line(run, false);
+    if (once_in(run, 2)) line_spoil(run, false);
     for (int i = any(run, 6); i > 0; i--)
         step_commit(run, any_place(run));
     start_as_replica(run, replica);
@@ -134,14 +134,6 @@ void step_restart_replica(struct run *run, struct place at) {
 /* -------------------------------------------------------------------------
  * A replica of the replica
  * ---------------------------------------------------------------------- */
-
-static void follow_replica(struct run *run, struct node *chained) {
-    char port[16];
-    snprintf(port, sizeof port, "%d", replica_of(run)->server->port);
-    freeReplyObject(ask_text(run, chained, 0, "REPLICAOF", "127.0.0.1", port));
-    WAIT_UNTIL(info_says(run, chained, "master_link_status:up") &&
-               stamp_of(run, chained) == run->stamp);
-}
 
 static bool limit_lag(struct run *run, struct node *chained, bool limited) {
     char limit[8];
@@ -156,7 +148,7 @@ void step_chain(struct run *run, struct place at) {
     struct node *chained = &run->nodes[NODES - 1];
     step_vouch(run, at);
     nodes_settle(run);
-    follow_replica(run, chained);
+    chain_link(run, chained, replica_of(run));
     bool limited = limit_lag(run, chained, once_in(run, 2));
     for (int i = 0; i < 15; i++) {
         step_commit(run, any_place(run));
@@ -167,13 +159,13 @@ void step_chain(struct run *run, struct place at) {
         usleep(100000);
     }
     if (limited) {
-        spoil_line(run, true);
+        line_spoil(run, true);
         work(run, 4);
         usleep(1000 * (1000 * MAX_LAG + LAG_SLACK));
         ask_who_may_not_deny(run, AT_CHAINED, chained);
         line_mend(run);
     }
     tally_event(limited ? "chained, with a limit" : "chained");
-    CHECK(said(ask_text(run, chained, 0, "REPLICAOF", "NO", "ONE"), "OK"));
+    chain_unlink(run, chained);
     nodes_settle(run);
 }

@@ -103,8 +103,16 @@ void world_doubt(struct world *w, unsigned doubt) {
         for (int name = 0; name < NAMES; name++) {
             struct object *o = &w->objects[db][name];
             if (o->state == READY) o->doubt |= doubt;
-            o->rebuild.interrupted = o->rebuild.under_way;
+            if (o->rebuild.under_way) o->rebuild.interrupted |= doubt;
         }
+    }
+}
+
+void world_forgive(struct world *w, unsigned doubt) {
+    for (int i = 0; i < DBS * NAMES; i++) {
+        struct object *o = &w->objects[i / NAMES][i % NAMES];
+        o->doubt &= ~doubt;
+        o->rebuild.interrupted &= ~doubt;
     }
 }
 

@@ -55,8 +55,8 @@ enum doubt {
 
 struct rebuild {
     bool under_way;
-    bool interrupted; /* It must not be committed any more, */
-    bool alarmed;     /* nor now: by BF.LOADING, until BF.READY. */
+    unsigned interrupted; /* by such doubts: it must not be committed any more, */
+    bool alarmed;         /* nor now: by BF.LOADING, until BF.READY. */
     char token[TOKEN];
     long received;
     struct items items; /* loaded or added since START */
@@ -93,6 +93,9 @@ void world_forget(struct world *w, unsigned doubt);
 
 /* Every ready filter is in doubt, and every rebuild is void. */
 void world_doubt(struct world *w, unsigned doubt);
+
+/* Nobody need know of that doubt. */
+void world_forgive(struct world *w, unsigned doubt);
 
 /* ---- history ---- */
 

@@ -31,10 +31,14 @@ void nodes_settle(struct run *run) {
     run->acknowledged = run->stamp;
 }
 
+const char *followers(const struct run *run) {
+    return run->followers == 1 ? "1" : "2";
+}
+
 void step_wait(struct run *run, struct place at) {
     (void)at;
-    redisReply *reply = ask_text(run, master_of(run), 0, "WAIT", "1", "1000");
-    if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= 1)
+    redisReply *reply = ask_text(run, master_of(run), 0, "WAIT", followers(run), "1000");
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= run->followers)
         run->acknowledged = run->stamp;
     freeReplyObject(reply);
 }
@@ -106,7 +110,7 @@ void step_lag(struct run *run, struct place at) {
 
 /* What WAIT has acknowledged is there; with all of it, before the master dies, or
  * without the rest, as the link was cut. */
-static void promote(struct run *run) {
+void promote(struct run *run) {
     struct node *node = replica_of(run);
     CHECK(said(ask_text(run, node, 0, "REPLICAOF", "NO", "ONE"), "OK"));
     CHECK(stamp_of(run, node) >= run->acknowledged);

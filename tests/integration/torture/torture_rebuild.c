@@ -11,15 +11,30 @@ static void rebuild_words(struct words *w, struct place at, const char *verb) {
     words_start(w, "BF.REBUILD", key_of(at), verb);
 }
 
+/* The next generation is like the live one, of another size, or such that a library could
+ * have made it. */
+static struct form_sizes start_words(struct run *run, struct words *w, struct place at) {
+    struct form_sizes sizes = {.kind = NULL};
+    rebuild_words(w, at, "START");
+    if (once_in(run, 3)) {
+        word_add(w, "CAPACITY");
+        word_add_number(w, 20 + any(run, 2000));
+    } else if (once_in(run, 2)) {
+        sizes = any_form(run);
+        word_add(w, "ERROR");
+        word_add(w, FORM_ERROR);
+        word_add(w, "CAPACITY");
+        word_add_number(w, sizes.capacity);
+        form_words(w, &sizes);
+    }
+    return sizes;
+}
+
 void step_rebuild_start(struct run *run, struct place at) {
     struct object *o = object_at(run, at);
     struct loader *l = &table_at(run, at)->loader;
     struct words w;
-    rebuild_words(&w, at, "START");
-    if (once_in(run, 3)) {
-        word_add(&w, "CAPACITY");
-        word_add_number(&w, 20 + any(run, 2000));
-    }
+    struct form_sizes sizes = start_words(run, &w, at);
     redisReply *reply = write_words(run, at.db, &w);
     if (reply->str && strlen(reply->str) == TOKEN - 1 && !refused(reply)) {
         if (!o->exists) *o = (struct object){.exists = true, .state = LOADING};
@@ -29,6 +44,7 @@ void step_rebuild_start(struct run *run, struct place at) {
         memcpy(l->token, reply->str, TOKEN);
         l->runs = true;
         l->says_at = once_in(run, 2);
+        l->sizes = sizes;
         l->sent = 0;
         tally_event("REBUILD START done");
     }
@@ -103,8 +119,27 @@ static void go_back(struct loader *l, long received) {
         note_sent(l, &l->order[l->sent], 1);
 }
 
+/* A library builds the batch. */
+static bool import(struct run *run, struct place at, const int *items, int n, bool *taken) {
+    const struct loader *l = &table_at(run, at)->loader;
+    redisReply *bytes = form_make(run, at.db, &l->sizes, items, n);
+    if (!bytes) return false;
+    struct words w;
+    long received;
+    rebuild_words(&w, at, "IMPORT");
+    word_add(&w, l->token);
+    word_add_bytes(&w, bytes->str, bytes->len);
+    word_add(&w, "ITEMS");
+    word_add_number(&w, n);
+    *taken = load(run, at, &w, items, n, &received);
+    tally_event(*taken ? "REBUILD IMPORT done" : "REBUILD IMPORT refused");
+    freeReplyObject(bytes);
+    return true;
+}
+
 /* Refused, a loader without AT may go on as if nothing had been. One with it knows where
- * to go on, and sends a batch again when the reply doesn't come. */
+ * to go on, and sends a batch again when the reply doesn't come. An import has no AT, and
+ * would count twice. */
 void step_rebuild_load(struct run *run, struct place at) {
     at = one_with_a_loader(run, at);
     struct loader *l = &table_at(run, at)->loader;
@@ -112,10 +147,13 @@ void step_rebuild_load(struct run *run, struct place at) {
     struct words w;
     int items[LOADED], n = next_to_load(run, table_at(run, at), items, LOADED);
     long received = -1;
+    bool taken;
     if (n == 0) return;
-    load_words(&w, at, l, items, n);
-    bool taken = load(run, at, &w, items, n, &received);
-    if (taken && l->says_at && once_in(run, 4)) load(run, at, &w, items, n, &received);
+    if (!l->sizes.kind || once_in(run, 2) || !import(run, at, items, n, &taken)) {
+        load_words(&w, at, l, items, n);
+        taken = load(run, at, &w, items, n, &received);
+        if (taken && l->says_at && once_in(run, 4)) load(run, at, &w, items, n, &received);
+    }
 
     if (!taken && l->says_at && received >= 0 && received < l->sent)
         go_back(l, received);

@@ -105,7 +105,15 @@ static void ask_replica(struct run *run, struct place at) {
     ask_about(run, AT_REPLICA, replica_of(run), at, NULL);
 }
 
-enum only { ALWAYS, IN_A_PAIR, ALONE, EVICTING, PROMISING, PROMISING_ALONE, CHAINED };
+enum only {
+    ALWAYS,
+    IN_A_PAIR,
+    ALONE,
+    EVICTING,
+    PROMISING,
+    PROMISING_ALONE,
+    TRUSTING_REPLICAS
+};
 
 static const struct step {
     const char *name;
@@ -116,6 +124,8 @@ static const struct step {
     {"add", step_add, 100, ALWAYS},
     {"madd", step_madd, 60, ALWAYS},
     {"insert", step_insert, 60, ALWAYS},
+    {"merge", step_merge, 30, ALWAYS},
+    {"import", step_import, 6, ALWAYS},
     {"add and wait", step_commit, 40, PROMISING},
     {"try again", step_try_again, 20, PROMISING},
     {"red button", step_red_button, 2, PROMISING},
@@ -162,7 +172,13 @@ static const struct step {
     {"isolate the master", step_isolate, 2, IN_A_PAIR},
     {"bad line", step_bad_line, 20, IN_A_PAIR},
     {"restart the replica", step_restart_replica, 8, IN_A_PAIR},
-    {"chain", step_chain, 3, CHAINED},
+    {"shutdown of the master", step_shutdown, 2, IN_A_PAIR},
+    {"reload the master", step_reload, 2, IN_A_PAIR},
+    {"reload the replica", step_reload_replica, 2, IN_A_PAIR},
+    {"full sync", step_full_sync, 4, IN_A_PAIR},
+    {"see-saw", step_see_saw, 4, IN_A_PAIR},
+    {"turn a chain", step_turn_chain, 4, IN_A_PAIR},
+    {"chain", step_chain, 3, TRUSTING_REPLICAS},
 };
 
 enum { NSTEPS = sizeof steps / sizeof *steps };
@@ -176,7 +192,7 @@ static int weight_of(const struct run *run, const struct step *s) {
         [EVICTING] = mode->evicting,
         [PROMISING] = promise_of(run) != NO_PROMISE,
         [PROMISING_ALONE] = promise_of(run) != NO_PROMISE && !mode->pair,
-        [CHAINED] = mode->chained,
+        [TRUSTING_REPLICAS] = trusts(run, "replica"),
     };
     return fits[s->only] ? s->weight : 0;
 }
@@ -230,6 +246,7 @@ static void begin_run(struct run *run, uint64_t seed) {
     memset(run->tables, 0, sizeof run->tables);
     run->seed = run->random = seed;
     run->stamp = run->acknowledged = run->durable = 0;
+    run->followers = 1;
     run->caught = run->bypassed = false;
     run->nagain = 0;
     run->resp3 = once_in(run, 2);
@@ -362,7 +379,7 @@ TEST(trusting_failovers_no_item_is_denied_that_the_replica_had) {
 }
 
 TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
-    TORTURE(.config = RDB, .trust = "replica", .pair = true, .chained = true);
+    TORTURE(.config = RDB, .trust = "replica", .pair = true);
 }
 
 /* -------------------------------------------------------------------------

@@ -227,7 +227,9 @@ void step_flush(struct run *run, struct place at) {
         *object_at(run, gone) = no_object;
         forget_promises(run, gone);
     }
-    if (command[5] == 'A') run->durable = 0; /* The server empties its file, too. */
+    if (command[5] != 'A') return;
+    run->durable = 0;       /* The server empties its file, too. */
+    run->acknowledged = -1; /* A replica may have this, and not yet the stamp after it. */
 }
 
 void step_dump(struct run *run, struct place at) {
@@ -260,7 +262,7 @@ void step_restore(struct run *run, struct place at) {
         *o = d->object;
         forget_promises(run, at);
         if (o->state == READY) o->doubt |= RESTORED;
-        o->rebuild.interrupted = o->rebuild.under_way;
+        if (o->rebuild.under_way) o->rebuild.interrupted |= RESTORED;
         tally_event("RESTORE done");
     } else if (!run->mode->evicting) {
         FAIL("a dump is refused");
