@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* storm_moves.c - parts that move with their slots, key by key or all at once, one or many
+ * after the other; see storm.h. */
+
+#include "storm.h"
+
+#define GIVE_UP 4 /* s for a slot that is moved by the server itself */
+
+static char *id_of_node(struct storm *s, size_t node) {
+    redisReply *r = tell(s, node, "CLUSTER MYID");
+    char *id = r && r->str ? strdup(r->str) : strdup("nobody");
+    freeReplyObject(r);
+    return id;
+}
+
+static bool set_slot(struct storm *s, size_t node, long long slot, const char *how,
+                     size_t other) {
+    char *id = id_of_node(s, other);
+    bool ok = tell_ok(s, node, "CLUSTER SETSLOT %lld %s %s", slot, how, id);
+    free(id);
+    return ok;
+}
+
+/* -------------------------------------------------------------------------
+ * Key by key
+ * ---------------------------------------------------------------------- */
+
+static bool migrate(struct storm *s, size_t from, size_t to, const char *key) {
+    return tell_ok(s, from, "MIGRATE 127.0.0.1 %d %s 0 2000", s->node[to]->port, key);
+}
+
+/* False: it is broken off. */
+static bool key_by_key(struct storm *s, struct move *m) {
+    const char *key = s->spread->key[m->part];
+    long long slot = s->slot[m->part];
+    switch (m->stage++) {
+    case 0:
+        return set_slot(s, m->to, slot, "IMPORTING", m->from) &&
+               set_slot(s, m->from, slot, "MIGRATING", m->to);
+    case 1:
+        return migrate(s, m->from, m->to, key);
+    default:
+        m->on = false;
+        s->counts.moved++;
+        return set_slot(s, m->to, slot, "NODE", m->to) &&
+               set_slot(s, m->from, slot, "NODE", m->to);
+    }
+}
+
+/* -------------------------------------------------------------------------
+ * All at once
+ * ---------------------------------------------------------------------- */
+
+static bool order(struct storm *s, const struct move *m, long long slot) {
+    char *id = id_of_node(s, m->to);
+    bool ok = server_flavour() == VALKEY
+                  ? tell_ok(s, m->from, "CLUSTER MIGRATESLOTS SLOTSRANGE %lld %lld NODE %s",
+                            slot, slot, id)
+                  : tell_ok(s, m->to, "CLUSTER MIGRATION IMPORT %lld %lld", slot, slot);
+    free(id);
+    return ok;
+}
+
+static void call_off(struct storm *s, const struct move *m) {
+    if (server_flavour() == VALKEY) {
+        tell_ok(s, m->from, "CLUSTER CANCELSLOTMIGRATIONS");
+    } else {
+        tell_ok(s, m->from, "CLUSTER MIGRATION CANCEL ALL");
+        tell_ok(s, m->to, "CLUSTER MIGRATION CANCEL ALL");
+    }
+}
+
+static size_t owner_of(struct storm *s, unsigned part) {
+    size_t node = (size_t)storm_below(s, (long)s->n);
+    redisReply *r = visit_node(s, &s->stray, node, "CLUSTER SLOTS");
+    long long slot = s->slot[part];
+    size_t owner = s->n;
+    for (size_t i = 0; r && r->type == REDIS_REPLY_ARRAY && i < r->elements; i++) {
+        redisReply **range = r->element[i]->element;
+        if (range[0]->integer <= slot && slot <= range[1]->integer)
+            owner = node_at(s, range[2]->element[1]->integer);
+    }
+    freeReplyObject(r);
+    return owner;
+}
+
+static bool at_once(struct storm *s, struct move *m) {
+    if (m->stage++ == 0) {
+        m->at = seconds_now() + GIVE_UP;
+        return order(s, m, s->slot[m->part]);
+    }
+    if (owner_of(s, m->part) == m->to) {
+        m->on = false;
+        s->counts.moved++;
+        return true;
+    }
+    if (seconds_now() < m->at) return true;
+    call_off(s, m);
+    return false;
+}
+
+/* -------------------------------------------------------------------------
+ * One after the other
+ * ---------------------------------------------------------------------- */
+
+/* One, some, or a resharding. */
+static int series(struct storm *s) {
+    switch (storm_below(s, 10)) {
+    case 0:
+        return (int)s->spread->parts;
+    case 1:
+    case 2:
+        return 1 + (int)storm_below(s, 20);
+    default:
+        return 1;
+    }
+}
+
+static void begin(struct storm *s) {
+    struct move *m = &s->move;
+    size_t master[STORM_NODES];
+    if (m->left == 0) m->left = series(s);
+    m->left--;
+    m->part = (unsigned)storm_below(s, s->spread->parts);
+    m->from = owner_of(s, m->part);
+    m->to = (size_t)storm_below(s, (long)s->n);
+    look_at_roles(s, master);
+    if (m->from == s->n || m->from == m->to || master[m->to] != m->to) return;
+    m->on = true;
+    m->stage = 0;
+    m->at = 0;
+    m->at_once = hands_slots_over() && storm_below(s, 2);
+    story("part %u moves %s from node %zu to %zu", m->part,
+          m->at_once ? "at once" : "key by key", m->from, m->to);
+}
+
+void storm_move(struct storm *s) {
+    struct move *m = &s->move;
+    bool busy = s->fault || s->patience > 0, may = s->mode->moves != NO_MOVES;
+    if (!may || (busy && s->mode->moves == MOVES_ALONE && !m->on)) return;
+    if (!m->on) {
+        if (m->left || storm_below(s, 500) == 0) begin(s);
+        return;
+    }
+    if (!m->at_once && seconds_now() < m->at) return;
+    if (m->at_once ? storm_below(s, 20) == 0 : true) {
+        bool goes_on = m->at_once ? at_once(s, m) : key_by_key(s, m);
+        if (!m->at_once) m->at = seconds_now() + (m->left ? 0 : storm_seconds(s, 0, 0.3));
+        if (goes_on) return;
+        story("part %u: the move is broken off", m->part);
+        s->counts.broken++;
+        s->open[m->part] = true;
+        m->on = false;
+        if (s->patience == 0 && !s->fault) storm_is_ill(s);
+    }
+}
+
+void moves_end(struct storm *s) {
+    s->move.left = 0;
+    while (s->move.on)
+        storm_move(s);
+}
+
+/* -------------------------------------------------------------------------
+ * What is left of moves that were broken off
+ * ---------------------------------------------------------------------- */
+
+static bool has_key(struct storm *s, size_t node, long long slot) {
+    redisReply *r = tell(s, node, "CLUSTER COUNTKEYSINSLOT %lld", slot);
+    bool has = r && r->type == REDIS_REPLY_INTEGER && r->integer > 0;
+    freeReplyObject(r);
+    return has;
+}
+
+/* A connection that says ASKING says it for one command. */
+static void clear_away(struct storm *s, size_t node, size_t owner, unsigned part) {
+    const char *key = s->spread->key[part];
+    long long slot = s->slot[part];
+    redisContext *c = redisConnect("127.0.0.1", s->node[node]->port);
+    set_slot(s, node, slot, "IMPORTING", owner);
+    freeReplyObject(redisCommand(c, "ASKING"));
+    redisReply *r =
+        has_key(s, owner, slot)
+            ? redisCommand(c, "DEL %s", key)
+            : redisCommand(c, "MIGRATE 127.0.0.1 %d %s 0 2000", s->node[owner]->port, key);
+    story("part %u is cleared away at node %zu: %s", part, node,
+          r && r->str ? r->str : "done");
+    freeReplyObject(r);
+    redisFree(c);
+    tell_ok(s, node, "CLUSTER SETSLOT %lld STABLE", slot);
+}
+
+static void mend(struct storm *s, unsigned part) {
+    size_t master[STORM_NODES], owner = owner_of(s, part);
+    long long slot = s->slot[part];
+    if (owner == s->n) return;
+    look_at_roles(s, master);
+    for (size_t i = 0; i < s->n; i++)
+        if (master[i] == i) tell_ok(s, i, "CLUSTER SETSLOT %lld STABLE", slot);
+    for (size_t i = 0; i < s->n; i++)
+        if (master[i] == i && i != owner && has_key(s, i, slot))
+            clear_away(s, i, owner, part);
+    s->open[part] = false;
+}
+
+void moves_mend(struct storm *s) {
+    for (unsigned part = 0; part < s->spread->parts; part++)
+        if (s->open[part]) mend(s, part);
+}
