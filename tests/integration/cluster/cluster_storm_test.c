@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* cluster_storm_test.c - whatever happens to clusters, and under sentinels, no committed row is
- * denied; see storm.h.
+/* cluster_storm_test.c - whatever happens to clusters, and under sentinels: no committed
+ * row is denied; see storm.h.
  *
  * An ordinary run is a few seconds of the first; with LONG=1, or TORTURE_SECONDS, each
  * lasts that long (120), and with LONG=1 the counts are printed. SEED= that of a failed run

@@ -113,6 +113,7 @@ struct storm {
     bool paused[STORM_NODES];
     long cut_at[STORM_NODES]; /* commits when it may have been replaced; -1: it wasn't */
     struct move move;
+    double moved_at;
     bool open[SPREAD_PARTS]; /* A move of it was broken off. */
     struct program *fill;
     double fill_at;
@@ -170,6 +171,7 @@ void faults_print(void);
 
 void storm_move(struct storm *s);
 void moves_end(struct storm *s);
+void moves_make_replica(struct storm *s, size_t node, size_t master);
 void moves_mend(struct storm *s); /* once all nodes are well */
 
 void storm_fill(struct storm *s);

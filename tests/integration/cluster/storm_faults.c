@@ -6,6 +6,8 @@
 #include "storm.h"
 
 #define HEAL_SECONDS 60
+#define TELL_SECONDS 1 /* after which everybody has heard of a move */
+#define HELP_AFTER   8 /* s in which they didn't get well by themselves */
 #define LOOK_AGAIN   0.1
 #define WELL_SECONDS                                                                       \
     1.5          /* so long, since a replacement may be under way: the timeout and more */
@@ -66,6 +68,15 @@ static bool is_well(struct storm *s) {
         followed += master[i] == i && replicas == 1;
     }
     return masters == s->n / 2 && followed == masters;
+}
+
+_Noreturn static void fail_ill(struct storm *s) {
+    size_t master[STORM_NODES];
+    look_at_roles(s, master);
+    for (size_t i = 0; i < s->n; i++)
+        story("node %zu %s follows node %zu", i, is_up(s, i) ? "is up," : "is not up, and",
+              master[i]);
+    FAIL("the nodes don't get well");
 }
 
 /* A master, and who follows it. False: there is none that has one. */
@@ -237,7 +248,8 @@ static const struct fault *any_fault(struct storm *s) {
 }
 
 static void strike(struct storm *s) {
-    if (s->mode->moves == MOVES_ALONE && s->move.on) return;
+    double told = s->moved_at + TELL_SECONDS;
+    if (s->mode->moves == MOVES_ALONE && (s->move.on || seconds_now() < told)) return;
     s->at = seconds_now() + LOOK_AGAIN;
     if (!choose_pair(s)) return;
     s->fault = any_fault(s);
@@ -265,10 +277,21 @@ static void go_through(struct storm *s) {
     }
 }
 
+/* Two masters that nobody follows, of which one has what is left of a move. */
+static void help(struct storm *s) {
+    size_t master[STORM_NODES];
+    look_at_roles(s, master);
+    if (!s->all || master[s->master] != s->master || master[s->replica] != s->replica)
+        return;
+    moves_make_replica(s, s->master, s->replica);
+}
+
 static void settle(struct storm *s) {
     s->at = seconds_now() + LOOK_AGAIN;
-    if (seconds_now() > s->patience) FAIL("the nodes don't get well");
+    if (seconds_now() > s->patience) fail_ill(s);
     if (!is_well(s)) s->well_since = seconds_now();
+    double left = s->patience - seconds_now(), long_ill = patient(HEAL_SECONDS) - left;
+    if (s->well_since + LOOK_AGAIN > seconds_now() && long_ill > HELP_AFTER) help(s);
     if (seconds_now() < s->well_since + WELL_SECONDS) return;
     moves_mend(s);
     if (s->last) tallies[s->last - faults].replaced += role_of(s, s->replica) == s->replica;

@@ -22,6 +22,12 @@ static bool set_slot(struct storm *s, size_t node, long long slot, const char *h
     return ok;
 }
 
+static void note_moved(struct storm *s) {
+    s->move.on = false;
+    s->moved_at = seconds_now();
+    s->counts.moved++;
+}
+
 /* -------------------------------------------------------------------------
  * Key by key
  * ---------------------------------------------------------------------- */
@@ -41,8 +47,7 @@ static bool key_by_key(struct storm *s, struct move *m) {
     case 1:
         return migrate(s, m->from, m->to, key);
     default:
-        m->on = false;
-        s->counts.moved++;
+        note_moved(s);
         return set_slot(s, m->to, slot, "NODE", m->to) &&
                set_slot(s, m->from, slot, "NODE", m->to);
     }
@@ -91,8 +96,7 @@ static bool at_once(struct storm *s, struct move *m) {
         return order(s, m, s->slot[m->part]);
     }
     if (owner_of(s, m->part) == m->to) {
-        m->on = false;
-        s->counts.moved++;
+        note_moved(s);
         return true;
     }
     if (seconds_now() < m->at) return true;
@@ -135,25 +139,36 @@ static void begin(struct storm *s) {
           m->at_once ? "at once" : "key by key", m->from, m->to);
 }
 
-void storm_move(struct storm *s) {
+static void break_off(struct storm *s) {
+    story("part %u: the move is broken off", s->move.part);
+    s->counts.broken++;
+    s->open[s->move.part] = true;
+    s->move.on = false;
+    if (s->patience == 0 && !s->fault) storm_is_ill(s);
+}
+
+/* Who moves slots key by key waits until all nodes are well: a slot that is given to a
+ * master that has been replaced keeps it a master. */
+static void go_on(struct storm *s) {
     struct move *m = &s->move;
-    bool busy = s->fault || s->patience > 0, may = s->mode->moves != NO_MOVES;
-    if (!may || (busy && s->mode->moves == MOVES_ALONE && !m->on)) return;
-    if (!m->on) {
-        if (m->left || storm_below(s, 500) == 0) begin(s);
+    bool ill = s->fault || s->patience > 0;
+    if (!m->at_once && ill && s->mode->moves == MOVES && m->stage > 0) {
+        break_off(s);
         return;
     }
-    if (!m->at_once && seconds_now() < m->at) return;
-    if (m->at_once ? storm_below(s, 20) == 0 : true) {
-        bool goes_on = m->at_once ? at_once(s, m) : key_by_key(s, m);
-        if (!m->at_once) m->at = seconds_now() + (m->left ? 0 : storm_seconds(s, 0, 0.3));
-        if (goes_on) return;
-        story("part %u: the move is broken off", m->part);
-        s->counts.broken++;
-        s->open[m->part] = true;
-        m->on = false;
-        if (s->patience == 0 && !s->fault) storm_is_ill(s);
-    }
+    if (m->at_once ? storm_below(s, 20) > 0 : seconds_now() < m->at) return;
+    bool goes_on = m->at_once ? at_once(s, m) : key_by_key(s, m);
+    if (!m->at_once) m->at = seconds_now() + (m->left ? 0 : storm_seconds(s, 0, 0.3));
+    if (!goes_on) break_off(s);
+}
+
+void storm_move(struct storm *s) {
+    struct move *m = &s->move;
+    bool ill = s->fault || s->patience > 0;
+    if (m->on)
+        go_on(s);
+    else if (s->mode->moves != NO_MOVES && !ill && (m->left || storm_below(s, 500) == 0))
+        begin(s);
 }
 
 void moves_end(struct storm *s) {
@@ -207,4 +222,37 @@ static void mend(struct storm *s, unsigned part) {
 void moves_mend(struct storm *s) {
     for (unsigned part = 0; part < s->spread->parts; part++)
         if (s->open[part]) mend(s, part);
+}
+
+/* -------------------------------------------------------------------------
+ * A master too many
+ * ---------------------------------------------------------------------- */
+
+static bool owns(struct storm *s, size_t node, unsigned part) {
+    redisReply *r = tell(s, node, "BF.CHECK %s 1", s->spread->key[part]);
+    bool owns = r && r->type == REDIS_REPLY_STRING;
+    owns = owns || (r && r->type == REDIS_REPLY_STATUS);
+    freeReplyObject(r);
+    return owns;
+}
+
+static void hand_over(struct storm *s, unsigned part, size_t from, size_t to) {
+    long long slot = s->slot[part];
+    tell_ok(s, from, "CLUSTER SETSLOT %lld STABLE", slot);
+    set_slot(s, to, slot, "IMPORTING", from);
+    set_slot(s, from, slot, "MIGRATING", to);
+    migrate(s, from, to, s->spread->key[part]);
+    set_slot(s, to, slot, "NODE", to);
+    set_slot(s, from, slot, "NODE", to);
+    story("part %u is handed over from node %zu to %zu", part, from, to);
+}
+
+/* A master was replaced whose replica hadn't heard yet that a slot had moved to it: it
+ * stays a master, of that slot. */
+void moves_make_replica(struct storm *s, size_t node, size_t master) {
+    for (unsigned part = 0; part < s->spread->parts; part++)
+        if (owns(s, node, part)) hand_over(s, part, node, master);
+    char *id = id_of_node(s, master);
+    tell_ok(s, node, "CLUSTER REPLICATE %s", id);
+    free(id);
 }

@@ -45,7 +45,7 @@ static bool add(struct storm *s, struct storm_writer *w, bool first) {
     bool added = r && r->type == REDIS_REPLY_ARRAY;
     freeReplyObject(r);
     added = added && (!first || !s->mode->waits || waited(s, w, who));
-    if (first && added) story("%ld is added at node %zu, part %u", w->item, who, part);
+    if (first && added) s->added[w->item] = (struct added){story_time(), who};
     return added;
 }
 
@@ -189,19 +189,29 @@ void storm_stray(struct storm *s) {
     freeReplyObject(r);
 }
 
+/* All is well, but an answer may be late. */
+static void check_row(struct storm *s, long item) {
+    unsigned part = part_of(s, item);
+    double limit = wait_deadline();
+    size_t who;
+    redisReply *r;
+    while (
+        r = visit(s, &s->reader, part, &who, "BF.CHECK %s %ld", s->spread->key[part], item),
+        !*word_of(r)) {
+        freeReplyObject(r);
+        wait_a_little(limit, __FILE__, __LINE__, "an answer");
+    }
+    judge(s, who, item, word_of(r));
+    freeReplyObject(r);
+}
+
 void storm_check_rows(struct storm *s) {
     struct storm_counts before = s->counts;
-    visitor_leave(&s->reader);
     visitor_refresh(s, &s->reader);
-    for (long i = 0; i < s->commits + ROWS_BEFORE; i++) {
-        size_t who;
-        long item = i < s->commits ? s->rows[i] : STRANGER + i;
-        unsigned part = part_of(s, item);
-        redisReply *r =
-            visit(s, &s->reader, part, &who, "BF.CHECK %s %ld", s->spread->key[part], item);
-        judge(s, who, item, word_of(r));
-        freeReplyObject(r);
-    }
+    for (long i = 0; i < s->commits; i++)
+        check_row(s, s->rows[i]);
+    for (long i = 0; i < ROWS_BEFORE; i++)
+        check_row(s, STRANGER + i);
     CHECK_INT(s->counts.maybe - before.maybe, s->commits);
     CHECK(s->counts.strangers_denied - before.strangers_denied > ROWS_BEFORE * 9 / 10);
 }
