@@ -13,7 +13,7 @@
 
 #include "random.h"
 
-enum { SHORT_SECONDS = 6, LONG_SECONDS = 120, PARTS = 128, TIMEOUT_MS = 1000 };
+enum { SHORT_SECONDS = 4, LONG_SECONDS = 120, PARTS = 128, TIMEOUT_MS = 1000 };
 
 #define QUIET  "save ''\nrepl-ping-replica-period 1\nrepl-diskless-sync-delay 0\n"
 #define ALWAYS "appendonly yes\nappendfsync always\nno-appendfsync-on-rewrite no\n" QUIET
@@ -121,8 +121,10 @@ static void print_counts(const struct storm *s) {
            n->strangers, n->strangers_denied, n->strays, n->strays_maybe);
     printf("  rows written %ld, given up %ld, WAIT said too few %ld\n", n->writes,
            n->given_up, n->short_waits);
-    printf("  fills %ld: ended with 0 %ld, 3 %ld, 6 %ld; parts moved %ld, broken off %ld\n",
-           n->fills, n->codes[0], n->codes[3], n->codes[6], n->moved, n->broken);
+    printf("  fills %ld: ended with 0 %ld, 3 %ld, 4 %ld, 6 %ld; parts moved %ld, broken "
+           "off %ld\n",
+           n->fills, n->codes[0], n->codes[3], n->codes[4], n->codes[6], n->moved,
+           n->broken);
 }
 
 static void rage(struct storm *s) {

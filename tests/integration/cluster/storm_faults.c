@@ -124,10 +124,8 @@ static void start_node(struct storm *s, size_t node) {
 static void promote(struct storm *s, size_t node, const char *how) {
     cut_off(s, s->master);
     if (s->watched) {
-        size_t sentinel = (size_t)storm_below(s, SENTINELS);
-        redisContext *c = client(s->watched->sentinel[sentinel]);
-        call(c, "SENTINEL", "FAILOVER", "shop");
-        redisFree(c);
+        long sentinel = storm_below(s, SENTINELS);
+        call(client(s->watched->sentinel[sentinel]), "SENTINEL", "FAILOVER", "shop");
         return;
     }
     tell_ok(s, node, *how ? "CLUSTER FAILOVER %s" : "CLUSTER FAILOVER", how);

@@ -5,7 +5,8 @@
 
 #include "storm.h"
 
-#define GIVE_UP 4 /* s for a slot that is moved by the server itself */
+#define PAUSE   0.03 /* s between two moves */
+#define GIVE_UP 4    /* s for a slot that is moved by the server itself */
 
 static char *id_of_node(struct storm *s, size_t node) {
     redisReply *r = tell(s, node, "CLUSTER MYID");
@@ -124,6 +125,7 @@ static int series(struct storm *s) {
 static void begin(struct storm *s) {
     struct move *m = &s->move;
     size_t master[STORM_NODES];
+    if (seconds_now() < s->moved_at + PAUSE) return;
     if (m->left == 0) m->left = series(s);
     m->left--;
     m->part = (unsigned)storm_below(s, s->spread->parts);
@@ -219,22 +221,43 @@ static void mend(struct storm *s, unsigned part) {
     s->open[part] = false;
 }
 
+static bool owns(struct storm *s, size_t node, unsigned part) {
+    redisReply *r = visit_node(s, &s->stray, node, "BF.CHECK %s 1", s->spread->key[part]);
+    bool owns = r && r->type != REDIS_REPLY_ERROR;
+    freeReplyObject(r);
+    return owns;
+}
+
+static bool is_owned(struct storm *s, const size_t *master, unsigned part) {
+    for (size_t i = 0; i < s->n; i++)
+        if (master[i] == i && owns(s, i, part)) return true;
+    return false;
+}
+
+/* Two moves at once may end with each of two masters taking the other for the owner. */
+static void adopt(struct storm *s, const size_t *master, unsigned part) {
+    size_t owner = s->n;
+    for (size_t i = 0; i < s->n; i++)
+        if (master[i] == i && (owner == s->n || has_key(s, i, s->slot[part]))) owner = i;
+    for (size_t i = 0; i < s->n; i++)
+        if (master[i] == i) set_slot(s, i, s->slot[part], "NODE", owner);
+    tell_ok(s, owner, "CLUSTER BUMPEPOCH");
+    story("part %u was nobody's, and is node %zu's", part, owner);
+}
+
 void moves_mend(struct storm *s) {
-    for (unsigned part = 0; part < s->spread->parts; part++)
+    size_t master[STORM_NODES];
+    if (s->mode->moves == NO_MOVES) return;
+    look_at_roles(s, master);
+    for (unsigned part = 0; part < s->spread->parts; part++) {
         if (s->open[part]) mend(s, part);
+        if (!is_owned(s, master, part)) adopt(s, master, part);
+    }
 }
 
 /* -------------------------------------------------------------------------
  * A master too many
  * ---------------------------------------------------------------------- */
-
-static bool owns(struct storm *s, size_t node, unsigned part) {
-    redisReply *r = tell(s, node, "BF.CHECK %s 1", s->spread->key[part]);
-    bool owns = r && r->type == REDIS_REPLY_STRING;
-    owns = owns || (r && r->type == REDIS_REPLY_STATUS);
-    freeReplyObject(r);
-    return owns;
-}
 
 static void hand_over(struct storm *s, unsigned part, size_t from, size_t to) {
     long long slot = s->slot[part];
