@@ -171,6 +171,7 @@ void faults_print(void);
 
 void storm_move(struct storm *s);
 void moves_end(struct storm *s);
+void moves_tell_all(struct storm *s);
 void moves_make_replica(struct storm *s, size_t node, size_t master);
 void moves_mend(struct storm *s); /* once all nodes are well */
 

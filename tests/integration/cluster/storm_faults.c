@@ -275,13 +275,16 @@ static void go_through(struct storm *s) {
     }
 }
 
-/* Two masters that nobody follows, of which one has what is left of a move. */
+/* What an operator does when moves and a failover came together: there are two masters of
+ * one part of the slots, or a slot that is nobody's. */
 static void help(struct storm *s) {
     size_t master[STORM_NODES];
+    if (s->mode->moves == NO_MOVES) return;
     look_at_roles(s, master);
-    if (!s->all || master[s->master] != s->master || master[s->replica] != s->replica)
-        return;
-    moves_make_replica(s, s->master, s->replica);
+    if (master[s->master] == s->master && master[s->replica] == s->replica)
+        moves_make_replica(s, s->master, s->replica);
+    else
+        moves_tell_all(s);
 }
 
 static void settle(struct storm *s) {

@@ -223,7 +223,7 @@ static void mend(struct storm *s, unsigned part) {
 
 static bool owns(struct storm *s, size_t node, unsigned part) {
     redisReply *r = visit_node(s, &s->stray, node, "BF.CHECK %s 1", s->spread->key[part]);
-    bool owns = r && r->type != REDIS_REPLY_ERROR;
+    bool owns = r && (r->type != REDIS_REPLY_ERROR || strncmp(r->str, "ASK ", 4) == 0);
     freeReplyObject(r);
     return owns;
 }
@@ -243,6 +243,20 @@ static void adopt(struct storm *s, const size_t *master, unsigned part) {
         if (master[i] == i) set_slot(s, i, s->slot[part], "NODE", owner);
     tell_ok(s, owner, "CLUSTER BUMPEPOCH");
     story("part %u was nobody's, and is node %zu's", part, owner);
+}
+
+/* A node that doesn't know of an owner takes the cluster for broken. */
+void moves_tell_all(struct storm *s) {
+    size_t master[STORM_NODES];
+    look_at_roles(s, master);
+    for (unsigned part = 0; part < s->spread->parts; part++) {
+        size_t owner = 0;
+        while (owner < s->n && !(master[owner] == owner && owns(s, owner, part)))
+            owner++;
+        for (size_t i = 0; i < s->n && owner < s->n; i++)
+            if (master[i] == i) set_slot(s, i, s->slot[part], "NODE", owner);
+        if (owner == s->n) adopt(s, master, part);
+    }
 }
 
 void moves_mend(struct storm *s) {
