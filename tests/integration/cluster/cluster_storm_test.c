@@ -13,7 +13,7 @@
 
 #include "random.h"
 
-enum { SHORT_SECONDS = 4, LONG_SECONDS = 120, PARTS = 128, TIMEOUT_MS = 1000 };
+enum { SHORT_SECONDS = 3, LONG_SECONDS = 120, PARTS = 128, TIMEOUT_MS = 1000 };
 
 #define QUIET  "save ''\nrepl-ping-replica-period 1\nrepl-diskless-sync-delay 0\n"
 #define ALWAYS "appendonly yes\nappendfsync always\nno-appendfsync-on-rewrite no\n" QUIET
@@ -128,7 +128,7 @@ static void print_counts(const struct storm *s) {
 }
 
 static void rage(struct storm *s) {
-    double until = seconds_now() + seconds_wanted();
+    double until = seconds_now() + (s->mode->careless ? LONG_SECONDS : seconds_wanted());
     while (seconds_now() < until && !s->caught) {
         storm_fault(s);
         storm_move(s);
