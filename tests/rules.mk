@@ -162,7 +162,7 @@ fuzz-commands: $(MODULE) $B/commands-fuzz
 
 long: $B/unit-tests $(INTEGRATION) $(MODULE) $(fuzzers)
 	LONG=1 $B/unit-tests -v rate estimate
-	$(test_server) LONG=1 $(INTEGRATION) -v large torture feed_
+	$(test_server) LONG=1 $(INTEGRATION) -v large torture cluster_storm feed_
 	$B/codec-fuzz -runs=10000000 tests/fuzz/corpus/codec
 	$B/foreign-fuzz -runs=10000000 tests/fuzz/corpus/foreign
 	$B/forms-fuzz -runs=10000000 tests/fuzz/corpus/forms

@@ -361,20 +361,40 @@ static bool missing(const redisReply *answer) {
     return answer->type != REDIS_REPLY_INTEGER || answer->integer == 0;
 }
 
-static bool judge_check(struct part *p, const struct settings *s, const struct check *c,
-                        const redisReply *r, struct failure *f) {
+/* A replica that was promoted, and believes in what it has, may lack the last batches: the
+ * old master had acknowledged them. */
+static bool lacks_batches(const struct part *p, const redisReply *info) {
+    const redisReply *rebuild = reply_field(info, "Rebuild");
+    const redisReply *received = rebuild ? reply_field(rebuild, "Received") : NULL;
+    return !received || received->type != REDIS_REPLY_INTEGER ||
+           (uint64_t)received->integer < p->items;
+}
+
+static bool judge_missing(struct nodes *nodes, struct part *p, const struct settings *s,
+                          const char *item, size_t length, struct failure *f) {
+    redisReply *info = ASK(nodes, p, f, "BF.INFO", p->key, "FULL");
+    if (!info) return false;
+    bool lacks = lacks_batches(p, info);
+    freeReplyObject(info);
+    if (!lacks)
+        return fail(f, EXIT_ITEMS,
+                    "'%.*s' is not among the items of the source: look at %s",
+                    (int)(length < 200 ? length : 200), item,
+                    s->rebuild ? "--encode and --prove" : "--item, --query and --expect");
+    p->state = PART_LOST;
+    return true;
+}
+
+static bool judge_check(struct nodes *nodes, struct part *p, const struct settings *s,
+                        const struct check *c, const redisReply *r, struct failure *f) {
     if (r->type == REDIS_REPLY_ERROR) {
         if (!rebuild_is_lost(r->str)) return rebuild_fail(f, p, "CHECK", r->str);
         p->state = PART_LOST;
         return true;
     }
-    for (size_t i = 0; i < r->elements && i + 4 < c->n; i++) {
+    for (size_t i = 0; i < r->elements && i + 4 < c->n; i++)
         if (missing(r->element[i]))
-            return fail(
-                f, EXIT_ITEMS, "'%.*s' is not among the items of the source: look at %s",
-                (int)(c->lengths[i + 4] < 200 ? c->lengths[i + 4] : 200), c->words[i + 4],
-                s->rebuild ? "--encode and --prove" : "--item, --query and --expect");
-    }
+            return judge_missing(nodes, p, s, c->words[i + 4], c->lengths[i + 4], f);
     if (r->elements + 4 == c->n) return true;
     return fail(f, EXIT_REFUSED, "CHECK of %s has no answer for each item", p->key);
 }
@@ -385,7 +405,7 @@ static bool check_send(struct nodes *nodes, struct part *p, const struct setting
     struct question q = {
         .n = c->n, .words = c->words, .lengths = c->lengths, .key = p->key};
     redisReply *r = nodes_ask(nodes, &q, f);
-    bool good = r && judge_check(p, s, c, r, f);
+    bool good = r && judge_check(nodes, p, s, c, r, f);
     freeReplyObject(r);
     check_begin(c, p);
     return good;

@@ -9,6 +9,7 @@
 #include "fill.h"
 #include "harness.h"
 #include "spread.h"
+#include "states.h"
 
 #include <signal.h>
 
@@ -99,6 +100,33 @@ TEST(a_part_that_fails_over_after_its_commit_is_filled_again) {
     CHECK_INT(program_wait(p), EXIT_DONE);
     CHECK(strstr(program_errors(p), "begins again (2 of 6 keys)"));
     spread_check(k, 0, 1000);
+}
+
+/* All batches were acknowledged, and the promoted replica, which is believed, has half. */
+TEST(batches_that_a_failover_lost_are_not_taken_for_wrong_items) {
+    needs(602, "lines between nodes");
+    struct cluster *all = cluster_start(.masters = 1, .replicas = 1, .lines = true,
+                                        .module_args = "bf-trust failover");
+    redisContext *m = cluster_link(all, 0), *r = cluster_link(all, 1);
+    expect_filled(all->node[0], "-c", "--from", numbers_file(0, 10));
+    expect(r, "OK", "READONLY");
+    wait_for_beat(r, "k");
+    struct program *p =
+        fill_start(all->node[0], "-c", "--batch", "5", "--capacity", "100", "--from", "-");
+    CHECK(program_feed(p, "1\n2\n3\n4\n5\n", 10));
+    WAIT_UNTIL(is_rebuilding(m, "k") && received(m, "k") == 5);
+    wait_for_replica(m, r);
+    cluster_hold_back(all, 0, 1);
+    CHECK(program_feed(p, "6\n7\n8\n9\n0\n", 10));
+    WAIT_UNTIL(received(m, "k") == 10);
+    expect(r, "OK", "CLUSTER", "FAILOVER", "TAKEOVER");
+    WAIT_UNTIL(strcmp(info_text(m, "replication", "role"), "slave") == 0);
+    proxy_bar(all->front[0], NULL); /* Who was behind it has hung up. */
+    WAIT_UNTIL(cluster_is_up(all));
+    CHECK_INT(received(r, "k"), 5);
+    program_end_input(p);
+    CHECK_INT(program_wait(p), EXIT_SERVER);
+    CHECK(strstr(program_errors(p), "can't be read again: run this once more"));
 }
 
 TEST(a_master_that_nobody_replaces_ends_the_fill_and_the_others_are_undone) {

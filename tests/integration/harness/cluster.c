@@ -8,6 +8,7 @@
 #include "harness.h"
 
 #define SLOTS 16384
+#define BUS   10000 /* from a node's port to that of its bus */
 
 static bool is_up(redisContext *c) {
     return strstr(call_text(c, "CLUSTER", "INFO"), "cluster_state:ok") != NULL;
@@ -86,12 +87,22 @@ static size_t known_nodes(redisContext *c) {
     return strstr(call_text(c, "CLUSTER", "NODES"), "handshake") ? 0 : n;
 }
 
+int cluster_port(const struct cluster *all, size_t node) {
+    return all->front[node] ? proxy_port(all->front[node]) : all->node[node]->port;
+}
+
+static const char *meeting(const struct cluster *all, size_t node) {
+    if (!all->bus[node])
+        return text_of("CLUSTER MEET 127.0.0.1 %d", cluster_port(all, node));
+    return text_of("CLUSTER MEET 127.0.0.1 %d %d", cluster_port(all, node),
+                   proxy_port(all->bus[node]));
+}
+
 /* All meet all: waiting for gossip takes seconds. */
 static void meet(struct cluster *all) {
     for (size_t i = 0; i < all->n; i++)
         for (size_t k = i + 1; k < all->n; k++)
-            expectf(cluster_link(all, i), "OK", "CLUSTER MEET 127.0.0.1 %d",
-                    all->node[k]->port);
+            expectf(cluster_link(all, i), "OK", meeting(all, k));
     for (size_t i = 0; i < all->n; i++)
         WAIT_UNTIL(known_nodes(cluster_link(all, i)) == all->n);
 }
@@ -135,14 +146,69 @@ static void take_time(struct cluster *all, int timeout_ms) {
     }
 }
 
+/* ---- lines ---- */
+
+/* What it sends comes from an address of its own, so that lines can tell nodes apart. */
+static const char *address_of(size_t node) {
+    return text_of("127.0.1.%d", (int)node + 1);
+}
+
+static const char *lines_of(struct cluster *all, size_t node) {
+    all->front[node] = proxy_start_for_nodes(0);
+    all->bus[node] = proxy_start(0);
+    return text_of("protected-mode no\nbind-source-addr %s\ncluster-announce-ip 127.0.0.1\n"
+                   "cluster-announce-port %d\ncluster-announce-bus-port %d",
+                   address_of(node), proxy_port(all->front[node]),
+                   proxy_port(all->bus[node]));
+}
+
+static void start_node(struct cluster *all, size_t node, struct cluster_options options) {
+    const char *lines = options.lines ? lines_of(all, node) : "";
+    const char *config =
+        text_of("%s\n%s\n%s", HASTY, options.config ? options.config : "", lines);
+    struct server *s = server_start(.config = config, .module_args = options.module_args);
+    all->node[node] = s;
+    if (!options.lines) return;
+    proxy_aim(all->front[node], s->port);
+    proxy_aim(all->bus[node], s->port + BUS);
+}
+
+static void bar(struct cluster *all, size_t node, const char *host) {
+    for (size_t i = 0; i < all->n; i++) {
+        if (i == node) continue;
+        proxy_bar(all->front[i], host);
+        proxy_bar(all->bus[i], host);
+    }
+}
+
+void cluster_isolate(struct cluster *all, size_t node) {
+    proxy_stop(all->front[node]);
+    proxy_stop(all->bus[node]);
+    bar(all, node, address_of(node));
+}
+
+void cluster_unite(struct cluster *all, size_t node) {
+    proxy_resume(all->front[node]);
+    proxy_resume(all->bus[node]);
+    bar(all, node, NULL);
+}
+
+void cluster_hold_back(struct cluster *all, size_t master, size_t replica) {
+    proxy_bar(all->front[master], address_of(replica));
+}
+
+void cluster_lose(struct cluster *all, size_t master) {
+    proxy_cut(all->front[master]);
+    proxy_bar(all->front[master], NULL);
+}
+
 struct cluster *cluster_start_with(struct cluster_options options) {
     struct cluster *all = calloc(1, sizeof *all);
     test_defer(free, all);
     all->n = options.masters + options.replicas;
     int slots = options.uncovered ? SLOTS - SLOTS / 16 : SLOTS;
-    const char *config = text_of("%s\n%s", HASTY, options.config ? options.config : "");
     for (size_t i = 0; i < all->n; i++) {
-        all->node[i] = server_start(.config = config);
+        start_node(all, i, options);
         expectf(cluster_link(all, i), "OK", "CLUSTER SET-CONFIG-EPOCH %d", (int)i + 1);
     }
     int masters = (int)options.masters;
@@ -180,7 +246,7 @@ static size_t owning_node(struct cluster *all, const char *key) {
     redisContext *c = cluster_link(all, asked);
     int port = owning_port(call(c, "CLUSTER", "SLOTS"), slot_of(c, key));
     for (size_t i = 0; i < all->n; i++)
-        if (all->node[i]->port == port) return i;
+        if (cluster_port(all, i) == port) return i;
     return all->n;
 }
 

@@ -10,6 +10,7 @@
 #ifndef CLUSTER_H
 #define CLUSTER_H
 
+#include "proxy.h"
 #include "server.h"
 
 #include <hiredis/hiredis.h>
@@ -43,8 +44,10 @@ void replicate_in_cluster(const struct server *replica, const struct server *mas
 struct cluster_options {
     size_t masters, replicas; /* at most a replica for each master */
     const char *config;       /* Further config lines of each node; may be NULL. */
+    const char *module_args;  /* as of server_start() */
     int timeout_ms;           /* cluster-node-timeout; 0: 5000 */
     bool uncovered;           /* The last sixteenth of the slots is nobody's. */
+    bool lines;               /* that can be broken */
 };
 
 /* node[0] ... are the masters, with the same share of the slots each, in their order;
@@ -54,6 +57,7 @@ struct cluster {
     size_t n;
     redisContext *link[CLUSTER_NODES]; /* made by cluster_link() */
     pid_t linked[CLUSTER_NODES];       /* the process that it leads to */
+    struct proxy *front[CLUSTER_NODES], *bus[CLUSTER_NODES]; /* if it has lines */
 };
 
 #define cluster_start(...) cluster_start_with((struct cluster_options){__VA_ARGS__})
@@ -63,6 +67,20 @@ struct cluster *cluster_start_with(struct cluster_options options);
 
 /* One connection to each node, kept over calls. */
 redisContext *cluster_link(struct cluster *all, size_t node);
+
+/* The port at which a node is known to the others and to clients. That of its server leads
+ * there all the same, as for a client on its own side of a partition. */
+int cluster_port(const struct cluster *all, size_t node);
+
+/* A partition with this node alone on one side: lines stay open, and nothing passes to the
+ * others nor back, on the bus and between masters and replicas. */
+void cluster_isolate(struct cluster *all, size_t node);
+void cluster_unite(struct cluster *all, size_t node);
+
+/* What a master sends to its replica stays on its way; and is lost with the connection. If
+ * it has lines. */
+void cluster_hold_back(struct cluster *all, size_t master, size_t replica);
+void cluster_lose(struct cluster *all, size_t master);
 
 /* Who has the slot, as the first node sees it that is up and not paused; NULL: nobody. */
 redisContext *cluster_owner(struct cluster *all, const char *key);

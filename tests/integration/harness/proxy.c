@@ -11,6 +11,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,7 +38,10 @@ struct orders {
     atomic_uint cuts;
     atomic_uint given, obeyed;
     atomic_uint own, foreign; /* links with the replica's address, and with another */
+    atomic_uint barred;       /* links from there pass nothing; 0: all may */
 };
+
+enum transparency { TO_NOBODY, TO_ALL, TO_NODES };
 
 struct proxy {
     int port;
@@ -55,6 +60,7 @@ struct way {
 
 struct link {
     int replica, master; /* -1: free */
+    in_addr_t from;
     struct way up, down; /* to the master, to the replica */
 };
 
@@ -89,9 +95,11 @@ static int connect_from(int target, const struct sockaddr_in *from) {
  * than a test waits. */
 enum { SENT_AWAY = 8 };
 
-static int reach_master(struct orders *o, bool transparent,
+static int reach_master(struct orders *o, enum transparency to,
                         const struct sockaddr_in *replica) {
     static int sent_away;
+    bool common = replica->sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+    bool transparent = to == TO_ALL || (to == TO_NODES && !common);
     int fd = transparent ? connect_from(o->target, replica) : -1;
     if (fd >= 0) {
         o->own++;
@@ -104,7 +112,13 @@ static int reach_master(struct orders *o, bool transparent,
     return fd;
 }
 
-static void open_link(struct orders *o, bool transparent, int listener) {
+/* What comes in small pieces isn't held back until the last is acknowledged. */
+static void be_prompt(int fd) {
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+static void open_link(struct orders *o, enum transparency to, int listener) {
     struct sockaddr_in from;
     socklen_t length = sizeof from;
     struct link *l = links;
@@ -112,14 +126,17 @@ static void open_link(struct orders *o, bool transparent, int listener) {
         l++;
     int replica = accept4(listener, (struct sockaddr *)&from, &length, SOCK_NONBLOCK);
     if (replica < 0) return;
-    int master = l < links + LINKS ? reach_master(o, transparent, &from) : -1;
+    int master = l < links + LINKS ? reach_master(o, to, &from) : -1;
     if (master < 0) {
         close(replica);
         return;
     }
     fcntl(master, F_SETFL, O_NONBLOCK);
+    be_prompt(replica);
+    be_prompt(master);
     l->replica = replica;
     l->master = master;
+    l->from = from.sin_addr.s_addr;
     l->up.length = l->up.sent = l->down.length = l->down.sent = 0;
 }
 
@@ -161,7 +178,7 @@ static void serve(struct orders *o, struct link *l) {
 static void rest(const struct orders *o, int listener) {
     struct pollfd all[1 + 2 * LINKS] = {{.fd = listener, .events = POLLIN}};
     nfds_t n = 1;
-    for (int i = 0; i < LINKS && !o->stopped && !o->rate; i++) {
+    for (int i = 0; i < LINKS && !o->stopped && !o->rate && !o->barred; i++) {
         const struct link *l = &links[i];
         bool up = l->up.sent == l->up.length, down = l->down.sent == l->down.length;
         all[n++] = (struct pollfd){.fd = up ? l->replica : -1, .events = POLLIN};
@@ -170,7 +187,7 @@ static void rest(const struct orders *o, int listener) {
     poll(all, n, TICK);
 }
 
-_Noreturn static void be_the_proxy(struct orders *o, bool transparent, int listener) {
+_Noreturn static void be_the_proxy(struct orders *o, enum transparency to, int listener) {
     unsigned cuts = 0;
     for (int i = 0; i < LINKS; i++)
         links[i].replica = links[i].master = -1;
@@ -184,12 +201,12 @@ _Noreturn static void be_the_proxy(struct orders *o, bool transparent, int liste
             if (links[i].replica < 0) continue;
             if (cut)
                 close_link(&links[i]);
-            else if (!o->stopped)
+            else if (!o->stopped && o->barred != links[i].from)
                 serve(o, &links[i]);
         }
         o->obeyed = given;
         rest(o, listener);
-        open_link(o, transparent, listener);
+        open_link(o, to, listener);
     }
 }
 
@@ -219,17 +236,17 @@ static int listen_somewhere(int *port) {
 
 /* The sockets of the test are not its own: a connection that the test closes must be
  * closed. */
-_Noreturn static void become_proxy(struct orders *o, bool transparent, int listener,
+_Noreturn static void become_proxy(struct orders *o, enum transparency to, int listener,
                                    pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
     for (int fd = 3; fd < 1024; fd++)
         if (fd != listener) close(fd);
-    be_the_proxy(o, transparent, listener);
+    be_the_proxy(o, to, listener);
 }
 
-static struct proxy *start(int master_port, bool transparent) {
+static struct proxy *start(int master_port, enum transparency to) {
     struct proxy *p = calloc(1, sizeof *p);
     void *orders = mmap(NULL, sizeof *p->orders, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -240,7 +257,7 @@ static struct proxy *start(int master_port, bool transparent) {
     pid_t parent = getpid();
     workspace_open();
     p->pid = fork();
-    if (p->pid == 0) become_proxy(p->orders, transparent, listener, parent);
+    if (p->pid == 0) become_proxy(p->orders, to, listener, parent);
     close(listener);
     if (p->pid < 0) FAIL("cannot fork");
     setpgid(p->pid, p->pid); /* Both sides do it: no moment without. */
@@ -250,11 +267,15 @@ static struct proxy *start(int master_port, bool transparent) {
 }
 
 struct proxy *proxy_start(int master_port) {
-    return start(master_port, false);
+    return start(master_port, TO_NOBODY);
 }
 
 struct proxy *proxy_start_transparent(int master_port) {
-    return start(master_port, true);
+    return start(master_port, TO_ALL);
+}
+
+struct proxy *proxy_start_for_nodes(int master_port) {
+    return start(master_port, TO_NODES);
 }
 
 int proxy_port(const struct proxy *p) {
@@ -278,6 +299,11 @@ void proxy_stop(struct proxy *p) {
 
 void proxy_resume(struct proxy *p) {
     p->orders->stopped = false;
+    order(p);
+}
+
+void proxy_bar(struct proxy *p, const char *host) {
+    p->orders->barred = host ? inet_addr(host) : 0;
     order(p);
 }
 

@@ -33,12 +33,18 @@ struct proxy;
 struct proxy *proxy_start(int master_port);
 struct proxy *proxy_start_transparent(int master_port);
 
+/* Transparent to whom has an address of its own, ordinary to who comes from 127.0.0.1. */
+struct proxy *proxy_start_for_nodes(int master_port);
+
 int proxy_port(const struct proxy *p);
 
 void proxy_slow(struct proxy *p, long bytes_per_second); /* 0: as fast as it goes */
 void proxy_stop(struct proxy *p);
 void proxy_resume(struct proxy *p);
 void proxy_cut(struct proxy *p);
+
+/* Nothing passes on connections from that address; NULL: all may pass again. */
+void proxy_bar(struct proxy *p, const char *host);
 
 /* Where connections go that come from here on. */
 void proxy_aim(struct proxy *p, int master_port);

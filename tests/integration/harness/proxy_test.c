@@ -109,3 +109,27 @@ TEST_OF_OTHERS(a_line_can_be_aimed_at_another_master) {
     proxy_cut(line);
     WAIT_UNTIL(strcmp(call_text(replica, "GET", "k"), "\"of the other\"") == 0);
 }
+
+TEST_OF_OTHERS(a_barred_address_gets_nothing_while_others_do) {
+    needs(602, "addresses of what a server sends");
+    struct server *a = server_start(.without_module = true, .config = "protected-mode no");
+    struct server *b =
+        server_start(.without_module = true, .config = "bind-source-addr 127.0.1.1");
+    line = proxy_start_for_nodes(a->port);
+    redisContext *other = redisConnect("127.0.0.1", proxy_port(line));
+    master = client(a);
+    replica = client(b);
+    expectf(replica, "OK", "REPLICAOF 127.0.0.1 %d", proxy_port(line));
+    WAIT_UNTIL(strcmp(link_status(), "up") == 0);
+    CHECK(
+        strstr(call_text(master, "CLIENT", "LIST", "TYPE", "replica"), " addr=127.0.1.1:"));
+
+    proxy_bar(line, "127.0.1.1");
+    expect(other, "OK", "SET", "k", "1");
+    expect(other, "0", "WAIT", "1", "100");
+    expect(replica, "nil", "GET", "k");
+    proxy_bar(line, NULL);
+    wait_for_replica(master, replica);
+    expect(replica, "\"1\"", "GET", "k");
+    redisFree(other);
+}

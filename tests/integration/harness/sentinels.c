@@ -18,18 +18,23 @@ static bool is_known(struct watched *w, int i) {
 }
 
 struct watched *sentinels_start(void) {
+    return sentinels_start_with("", NULL);
+}
+
+struct watched *sentinels_start_with(const char *config, const char *module_args) {
+    const char *lines = text_of("repl-ping-replica-period 1\n%s", config);
     struct watched *w = calloc(1, sizeof *w);
     test_defer(free, w);
-    w->master = server_start(.config = "repl-ping-replica-period 1");
-    w->replica = server_start();
+    w->master = server_start(.config = lines, .module_args = module_args);
+    w->replica = server_start(.config = lines, .module_args = module_args);
     follow(client(w->replica), w->master);
-    const char *config = text_of("sentinel monitor shop 127.0.0.1 %d 2\n"
-                                 "sentinel down-after-milliseconds shop 1000\n"
-                                 "sentinel failover-timeout shop 5000",
-                                 w->master->port);
+    const char *watching = text_of("sentinel monitor shop 127.0.0.1 %d 2\n"
+                                   "sentinel down-after-milliseconds shop 1000\n"
+                                   "sentinel failover-timeout shop 5000",
+                                   w->master->port);
     for (int i = 0; i < SENTINELS; i++)
         w->sentinel[i] =
-            server_start(.sentinel = true, .without_module = true, .config = config);
+            server_start(.sentinel = true, .without_module = true, .config = watching);
     w->list = text_of("127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", w->sentinel[0]->port,
                       w->sentinel[1]->port, w->sentinel[2]->port);
     for (int i = 0; i < SENTINELS; i++)

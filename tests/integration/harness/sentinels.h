@@ -17,5 +17,6 @@ struct watched {
 
 /* They know each other. */
 struct watched *sentinels_start(void);
+struct watched *sentinels_start_with(const char *config, const char *module_args);
 
 #endif
