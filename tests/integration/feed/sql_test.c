@@ -240,6 +240,7 @@ static void expect_enough(const char *number) {
     CHECK_STR(call_text(c, "BF.CHECK", "k", "user:3000"), "maybe");
     program_signal(feed, SIGTERM);
     program_wait(feed);
+    WAIT_UNTIL(!*database_run(d, "SELECT 1 FROM pg_replication_slots WHERE active"));
     CHECK_INT(program_run("feed", "drop", config).code, 0);
     database_run(d, "DROP SCHEMA shop CASCADE");
 }
@@ -278,6 +279,7 @@ static void expect_enough_in_cluster(unsigned parts) {
     CHECK_INT(program_run("feed", "verify", config).code, 0);
     program_signal(feed, SIGTERM);
     program_wait(feed);
+    WAIT_UNTIL(!*database_run(d, "SELECT 1 FROM pg_replication_slots WHERE active"));
     CHECK_INT(program_run("feed", "drop", config).code, 0);
 }
 
