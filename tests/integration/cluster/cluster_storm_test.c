@@ -159,7 +159,7 @@ static bool is_long(void) {
 
 #define LONG_TEST(fact) TEST_IF(is_long(), fact)
 
-TEST(in_a_cluster_that_trusts_nothing_no_committed_row_is_denied) {
+TEST_OF_OTHERS(in_a_cluster_that_trusts_nothing_no_committed_row_is_denied) {
     static const struct storm_mode mode = {
         .name = "a cluster, nothing trusted", .config = QUIET, .moves = MOVES};
     weather(storm_over_cluster(&mode));

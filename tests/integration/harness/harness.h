@@ -60,8 +60,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what runs no code but PostgreSQL's, a server's without the module, or the tests' own:
- * no sanitizer sees it. */
+/* Of what runs hardly any code but PostgreSQL's, a server's, older builds' or the tests'
+ * own: no sanitizer sees it. */
 #define TEST_OF_OTHERS(fact) TEST_IF(!getenv("BRIEF"), fact)
 
 /* Two tests of one fact, in RESP2 and in RESP3, on the file's shared server, which

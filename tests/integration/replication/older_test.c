@@ -76,14 +76,14 @@ static void follows(const char *master, const char *replica) {
     check_members(p.r, MEMBERS);
 }
 
-TEST(a_replica_of_an_older_master_is_its_master) {
+TEST_OF_OTHERS(a_replica_of_an_older_master_is_its_master) {
     for (int i = 0; i < BUILDS; i++) {
         test_case("%s", builds[i]);
         follows(builds[i], NULL);
     }
 }
 
-TEST(an_older_replica_is_its_master) {
+TEST_OF_OTHERS(an_older_replica_is_its_master) {
     for (int i = 0; i < BUILDS; i++) {
         test_case("%s", builds[i]);
         follows(NULL, builds[i]);
@@ -91,7 +91,7 @@ TEST(an_older_replica_is_its_master) {
 }
 
 /* Nodes are replaced one after the other, and the first of the new ones takes over. */
-TEST(an_older_master_is_succeeded_by_its_newer_replica) {
+TEST_OF_OTHERS(an_older_master_is_succeeded_by_its_newer_replica) {
     for (int i = 0; i < BUILDS; i++) {
         test_case("%s", builds[i]);
         struct pair p = pair_linked(start(builds[i], NULL, NULL), start(NULL, NULL, NULL));
@@ -107,7 +107,7 @@ TEST(an_older_master_is_succeeded_by_its_newer_replica) {
     }
 }
 
-TEST(a_replica_that_hears_no_beats_from_its_older_master_denies_nobody) {
+TEST_OF_OTHERS(a_replica_that_hears_no_beats_from_its_older_master_denies_nobody) {
     struct pair p = pair_linked(start(BEFORE_BEATS, NULL, NULL),
                                 start(NULL, NULL, "bf-trust failover,replica"));
     make_ready(p.m, "k");
@@ -120,7 +120,7 @@ TEST(a_replica_that_hears_no_beats_from_its_older_master_denies_nobody) {
     CHECK_STR(said_of(p.r, "k"), "absent");
 }
 
-TEST(an_older_replica_answers_a_beat_with_an_error_and_goes_on) {
+TEST_OF_OTHERS(an_older_replica_answers_a_beat_with_an_error_and_goes_on) {
     struct pair p = pair_linked(start(NULL, NULL, NULL), start(BEFORE_BEATS, NULL, NULL));
     make_ready(p.m, "k");
     WAIT_UNTIL(strstr(server_log(p.replica), "BF.BEAT") != NULL);
@@ -129,7 +129,7 @@ TEST(an_older_replica_answers_a_beat_with_an_error_and_goes_on) {
     expect(p.r, "1", "BF.EXISTS", "k", "carol");
 }
 
-TEST(an_older_replica_ends_at_a_kind_that_it_does_not_know) {
+TEST_OF_OTHERS(an_older_replica_ends_at_a_kind_that_it_does_not_know) {
     static const char *const kinds[] = {"leveldb", "clickhouse", "guava", "crc32"};
     for (int i = 0; i < 4; i++) {
         test_case("%s", kinds[i]);
@@ -156,7 +156,7 @@ static struct pair merge_before(const char *args) {
 }
 
 /* As the manual has it: this is why nobody merges before all replicas can. */
-TEST(an_older_replica_denies_what_was_merged_until_the_next_ready) {
+TEST_OF_OTHERS(an_older_replica_denies_what_was_merged_until_the_next_ready) {
     needs(602, "COPY");
     struct pair p = merge_before(TRUST_ALL);
     expect(p.m, "1", "BF.EXISTS", "k", "carol");
@@ -171,7 +171,7 @@ TEST(an_older_replica_denies_what_was_merged_until_the_next_ready) {
 }
 
 /* What is made by a merge is a filter like another. */
-TEST(an_older_replica_takes_a_filter_that_a_merge_made) {
+TEST_OF_OTHERS(an_older_replica_takes_a_filter_that_a_merge_made) {
     needs(602, "COPY");
     struct pair p = merge_before(NULL);
     expect(p.m, "1", "BF.MERGE", "new", "k", "part");
@@ -219,7 +219,7 @@ static void is_read(int file, const char *writer, const char *reader) {
     CHECK(strcmp(call_text(c, "DEBUG", "DIGEST"), content) != 0);
 }
 
-TEST(files_are_read_by_older_and_newer_builds) {
+TEST_OF_OTHERS(files_are_read_by_older_and_newer_builds) {
     for (int i = 0; i < BUILDS; i++) {
         for (int file = 0; file < FILES; file++) {
             test_case("%s, %s", builds[i], files[file].name);
@@ -230,7 +230,8 @@ TEST(files_are_read_by_older_and_newer_builds) {
 }
 
 /* The rest of the file would do without the filter. */
-TEST(an_older_build_does_not_start_without_a_filter_of_a_kind_that_it_does_not_know) {
+TEST_OF_OTHERS(
+    an_older_build_does_not_start_without_a_filter_of_a_kind_that_it_does_not_know) {
     for (int file = 0; file < FILES; file++) {
         test_case("%s", files[file].name);
         struct server *s = start(NULL, files[file].config, NULL);
@@ -251,7 +252,7 @@ static bool file_has(const char *path, const char *text) {
 }
 
 /* A replica that lost its master has noted that in its file. */
-TEST(an_aof_that_notes_a_lost_master_ends_an_older_build) {
+TEST_OF_OTHERS(an_aof_that_notes_a_lost_master_ends_an_older_build) {
     struct pair p = pair_linked(start(NULL, NULL, NULL), start(NULL, AOF_BY_COMMAND, NULL));
     make_ready(p.m, "k");
     wait_for_replica(p.m, p.r);
@@ -283,7 +284,7 @@ static void are_exchanged(redisContext *from, redisContext *to) {
     }
 }
 
-TEST(dumps_are_exchanged_with_older_builds) {
+TEST_OF_OTHERS(dumps_are_exchanged_with_older_builds) {
     redisContext *newer = client(start(NULL, NULL, NULL));
     work(newer);
     for (int i = 0; i < BUILDS; i++) {
@@ -295,7 +296,7 @@ TEST(dumps_are_exchanged_with_older_builds) {
     }
 }
 
-TEST(an_older_build_refuses_a_dump_of_a_kind_that_it_does_not_know) {
+TEST_OF_OTHERS(an_older_build_refuses_a_dump_of_a_kind_that_it_does_not_know) {
     needs(700, "refusal of a payload that the server outlives");
     redisContext *newer = client(start(NULL, NULL, NULL));
     redisContext *older = client(start(BEFORE_LIBRARIES, NULL, NULL));
