@@ -230,22 +230,19 @@ static void must_agree_with_leveldb(const char *folder, const char *options,
     print_tally(folder);
 }
 
-/* Hundreds of thousands of questions. Sanitized, the fuzzers put as many to the same code. */
-#define TEST_OF_MANY(fact) TEST_IF(!getenv("BRIEF"), fact)
-
-TEST_OF_MANY(filters_of_leveldb_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_leveldb_are_the_same_here) {
     must_agree_with_leveldb("leveldb", "", NULL, "nokey");
 }
 
-TEST_OF_MANY(filters_of_leveldb_with_signed_bytes_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_leveldb_with_signed_bytes_are_the_same_here) {
     must_agree_with_leveldb("leveldb-1.17-signed", "VARIANT signed", NULL, "nokey");
 }
 
-TEST_OF_MANY(filters_of_leveldbs_ports_to_go_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_leveldbs_ports_to_go_are_the_same_here) {
     must_agree_with_leveldb("goleveldb", "", NULL, "nokey");
 }
 
-TEST_OF_MANY(filters_of_a_copy_of_leveldbs_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_a_copy_of_leveldbs_are_the_same_here) {
     must_agree_with_leveldb("leveldb-copy", "", "uint32(i*2654435761),",
                             "uint32(i*2654435761+1),");
 }
@@ -268,7 +265,7 @@ static const char *clickhouse_reserve(const struct json *filter) {
     return NULL;
 }
 
-TEST_OF_MANY(filters_of_clickhouse_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_clickhouse_are_the_same_here) {
     redisContext *c = start();
     JSON_EACH(filter, json_need(manifest_of("clickhouse"), "filters")) {
         struct fixture f = fixture_of("clickhouse", filter);
@@ -327,7 +324,7 @@ static const char *guava_reserve(const struct json *filter, const char *encoding
                    encoding);
 }
 
-TEST_OF_MANY(filters_of_guava_are_the_same_here) {
+TEST_OF_OTHERS(filters_of_guava_are_the_same_here) {
     redisContext *c = start();
     JSON_EACH(filter, json_need(manifest_of("guava"), "filters")) {
         struct fixture f = fixture_of("guava", filter);

@@ -61,7 +61,7 @@
 #include <string.h>
 
 /* Of what runs hardly any code but PostgreSQL's, a server's, older builds' or the tests'
- * own: no sanitizer sees it. */
+ * own, or only what the fuzzers run sanitized: with BRIEF=1 there is nothing to see. */
 #define TEST_OF_OTHERS(fact) TEST_IF(!getenv("BRIEF"), fact)
 
 /* Two tests of one fact, in RESP2 and in RESP3, on the file's shared server, which
