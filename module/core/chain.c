@@ -168,19 +168,11 @@ static size_t block_of(size_t left) {
     return left < BLOCK ? left : BLOCK;
 }
 
-/* The same for a single item: all layers' memory is on its way while the newest is asked. A
- * single layer has no time to wait for. */
-static void look_at_one(const struct chain *c, const struct item *item,
-                        struct hashed *out) {
-    c->kind->hash(c, item, 1, out);
-    if (c->nlayers > 1) c->kind->prefetch(c->layers, c->nlayers, out, 1);
-}
-
 /* While one block is being asked for, the memory for the next is on its way. */
 void chain_ask(const struct chain *c, const struct item *items, size_t n, uint8_t *maybe) {
     struct hashed hashed[2][BLOCK];
     if (n == 1) {
-        look_at_one(c, items, hashed[0]);
+        c->kind->hash(c, items, 1, hashed[0]);
         c->kind->ask(c->layers, c->nlayers, hashed[0], 1, maybe);
         return;
     }
@@ -257,7 +249,7 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
                  enum chain_full when_full) {
     struct hashed hashed[2][BLOCK];
     if (n == 1) {
-        look_at_one(c, items, hashed[0]);
+        c->kind->hash(c, items, 1, hashed[0]);
         return add_block(c, hashed[0], 1, added, when_full);
     }
     size_t ahead = block_of(n), done = 0;
