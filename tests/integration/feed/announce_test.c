@@ -558,7 +558,7 @@ TEST(a_statement_waits_for_a_feed_that_is_stopped_until_it_goes_on) {
 TEST(a_transaction_that_is_older_than_the_feed_sees_it) {
     struct followed t = follow();
     int session = database_connect(t.database);
-    database_say(session, "SET statement_timeout = '10s'; BEGIN;"
+    database_say(session, "SET statement_timeout = '60s'; BEGIN;"
                           "SELECT count(*) FROM pg_stat_replication");
     program_signal(t.feed, SIGKILL);
     program_wait(t.feed);
