@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "chain.h"
+#include "estimate.h"
 #include "real.h"
 
 /* The sizes are best for so many items that half of the bits are set. A filter that looks
@@ -35,6 +36,14 @@ bool form_is_empty(const struct kind *kind, const struct form *in) {
     for (size_t at = kind->form->head; at < end; at++)
         if (in->bytes[at] != 0) return false;
     return true;
+}
+
+/* Nothing is written, and a word has as many bits in any order. */
+uint64_t form_count(const struct kind *kind, const struct form *in,
+                    const struct layer *plan) {
+    struct layer layer = *plan;
+    layer.bits = (unsigned char *)in->bytes + kind->form->head;
+    return estimate_items(kind, &layer);
 }
 
 struct form form_like(const struct chain *c, const void *bytes, size_t length) {

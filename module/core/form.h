@@ -10,7 +10,7 @@
  * Such a filter is a single layer that never grows. Its library knows the sizes only, so
  * the plan's capacity is what these sizes are best for, and its error is that of half the
  * bits set. The caller may know better. How many items there are is told by the bits:
- * estimate_items(). */
+ * form_count(). */
 #ifndef BLOOM_FORM_H
 #define BLOOM_FORM_H
 
@@ -30,6 +30,10 @@ enum bloom_status form_read(const struct kind *kind, const struct form *in,
  * items, it can't be right: it would deny all of them. */
 #define FORM_NO_BITS "it has items but all bits are zero"
 bool form_is_empty(const struct kind *kind, const struct form *in);
+
+/* How many items its bits tell of, as estimate_items() does of a layer. */
+uint64_t form_count(const struct kind *kind, const struct form *in,
+                    const struct layer *plan);
 
 /* Bytes, with what they don't say as it is in the chain. */
 struct form form_like(const struct chain *c, const void *bytes, size_t length);

@@ -2,23 +2,9 @@
 /* form_items.c - see form_items.h. */
 #include "form_items.h"
 
-#include <stdlib.h>
-
 #include "bloom.h"
 #include "form.h"
 #include "library.h"
-
-static unsigned char *take_zeros(uint64_t bytes) {
-    return calloc(1, bytes);
-}
-
-static void give_array(unsigned char *array, uint64_t bytes) {
-    (void)bytes;
-    free(array);
-}
-
-static const struct bloom_memory memory = {
-    .take = malloc, .give = free, .take_zeros = take_zeros, .give_array = give_array};
 
 bool form_items_prepare(const struct settings *s, struct failure *f) {
     const struct kind *kind = library_kind(s->kind);
@@ -37,19 +23,6 @@ bool form_items_prepare(const struct settings *s, struct failure *f) {
                 hashes && bits ? " are" : " is", kind->name);
 }
 
-/* How many items the bits of a form that was read tell of; no memory: 0. */
-static uint64_t count(const struct form *in, const struct chain_spec *spec,
-                      const struct layer *plan) {
-    struct chain *c = NULL;
-    uint64_t items = 0;
-    if (chain_new(spec, &memory, &c) >= 0 && chain_grow(c, plan) >= 0) {
-        form_pour(c, in);
-        items = estimate_items(spec->kind, &c->layers[0]);
-    }
-    chain_free(c);
-    return items;
-}
-
 bool form_items(const struct settings *s, const struct whole_file *data, uint64_t *out,
                 struct failure *f) {
     const struct kind *kind = library_kind(s->kind);
@@ -65,7 +38,7 @@ bool form_items(const struct settings *s, const struct whole_file *data, uint64_
         return fail(f, EXIT_SOURCE, "%.200s printed no filter of kind %s: %s", data->name,
                     kind->name, why);
     if (form_is_empty(kind, &in)) return true;
-    *out = count(&in, &spec, &plan);
+    *out = form_count(kind, &in, &plan);
     return *out || fail(f, EXIT_SOURCE,
                         "%.200s printed a filter whose bits tell no number of items: it "
                         "was cut short, or give --items",

@@ -81,7 +81,8 @@ struct line {
 bool args_options(struct line *l);
 
 /* Puts what only filters of other libraries have into the wish, if the kind can have it.
- * The second form also refuses if something is missing that an import needs. */
+ * The second form also refuses if something is missing that an import needs. The third,
+ * for a kind that has a form, tells what was said: FORM_... */
 bool args_settle_form(struct line *l);
 bool args_settle_import(struct line *l);
 bool args_settle_part(struct line *l, unsigned *said);

@@ -62,8 +62,9 @@ bool args_kind_of(struct line *l, RedisModuleString *text) {
 
 /* What the wish has of another kind doesn't fit this one. A filter that could not grow,
  * whatever was asked for, tells nothing about the growth of the next. */
-static void forget_kind(struct wish *wish) {
-    if (wish->kind->exceeds)
+static void forget_kind(const struct line *l) {
+    struct wish *wish = l->wish;
+    if (wish->kind->exceeds && !(l->seen & BIT(EXPANSION)))
         wish->expansion = wish->asked_expansion = settings.expansion_factor;
     wish->parameter = 0;
     wish->variant = 0;
@@ -74,10 +75,7 @@ static void forget_kind(struct wish *wish) {
 bool args_kind(struct line *l, RedisModuleString *text) {
     const struct kind *kind = settings_kind(text);
     if (!kind) return refuse_kind(l, text);
-    bool said = l->seen & BIT(EXPANSION);
-    long long expansion = l->wish->expansion;
-    if (kind != l->wish->kind) forget_kind(l->wish);
-    if (said) l->wish->expansion = l->wish->asked_expansion = expansion;
+    if (kind != l->wish->kind) forget_kind(l);
     l->wish->kind = kind;
     return true;
 }
