@@ -27,7 +27,10 @@
 #   deps/get.sh node-redis    build/deps/node-redis/node_modules/redis
 #   deps/get.sh ioredis       build/deps/ioredis/node_modules/{ioredis,ioredis6}
 #   deps/get.sh server NAME   build/servers/NAME/redis-server, redis-cli and friends
-#   deps/get.sh servers       all of them; those not to be had are skipped by name
+#   deps/get.sh server NAME-jemalloc
+#                             build/servers/NAME-jemalloc/: the same, built from its source with
+#                             its own jemalloc, in some minutes
+#   deps/get.sh servers       all that are packages; those not to be had are skipped by name
 #   deps/get.sh any-server    print the path of a server: the machine's own, or redis-7.0
 #   deps/get.sh names         print the NAMEs
 #
@@ -39,7 +42,7 @@
 # Ends with 0: there. 1: failed. 2: wrong call. 3: not to be had: the suite has no
 # such version, or the mirror no such suite, or only an expired copy of it; for
 # node-redis, ioredis: no node or npm here; for leveldb: no C++ compiler here; for libpq: no
-# apt here.
+# apt here; for NAME-jemalloc: no make or compiler here, or no jemalloc in the source.
 set -eu
 
 names="redis-6.0 redis-7.0 redis-8.0 redis-8.6 valkey-8.0 valkey-8.1 valkey-9.1 redict-7.3"
@@ -765,9 +768,32 @@ make_server() {
     said="$1: $version from $suite"
 }
 
+# make_jemalloc_server NAME: from the source, with the jemalloc that it brings. Debian's
+# own servers are linked with the system's, which can't tell what is fragmented.
+make_jemalloc_server() {
+    suites=$(suites_of "$1")
+    for program in make "${CC:-cc}"; do
+        command -v "$program" >/dev/null || die 3 "no $program here"
+    done
+    source_of "${1%-*}" "${1##*-}" "${suites##* }"
+    cd "$tmp/source"
+    [ -d deps/jemalloc ] || die 3 "the source of $1 $version has no jemalloc"
+    quiet make -j "$(nproc)" MALLOC=jemalloc BUILD_TLS=no USE_SYSTEMD=no
+    for program in server cli check-aof check-rdb; do
+        cp "src/${1%-*}-$program" "$new/redis-$program"
+    done
+    echo "$version" >"$new/version"
+    quiet "$new/redis-server" --version
+    said="$1-jemalloc: $version, built from source"
+}
+
 get_server() {
-    suites_of "$1" >/dev/null
-    get "$servers/$1" make_server "$1"
+    name=${1%-jemalloc}
+    suites_of "$name" >/dev/null
+    case $1 in
+    *-jemalloc) get "$servers/$1" make_jemalloc_server "$name" ;;
+    *) get "$servers/$1" make_server "$1" ;;
+    esac
 }
 
 # One after the other, each in a process of its own: a missing server doesn't stop the rest.
