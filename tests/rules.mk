@@ -81,7 +81,7 @@ endif
 
 # ---- other machines, other eyes ----
 
-.PHONY: arm64 s390x memory threads analyze
+.PHONY: arm64 s390x memory threads defrag analyze
 
 # Ends the recipe with a message, and without failing, if a tool is not available.
 needs = deps/get.sh $1 || { echo "skip $@: no $1 to be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
@@ -100,6 +100,14 @@ memory:
 
 threads:
 	@$(MAKE) --no-print-directory integration SAN=thread TEST=$(or $(TEST),threads_test)
+
+# Only a server that is built with its own jemalloc can move what it holds.
+DEFRAGMENTING := redis-7.0-jemalloc redis-8.6-jemalloc valkey-9.1-jemalloc
+defrag: $(MODULE) $(INTEGRATION)
+	@for server in $(DEFRAGMENTING); do \
+	    deps/get.sh server $$server && echo "== $$server" && \
+	    SERVER=build/servers/$$server/redis-server MODULE=$(abspath $(MODULE)) $(INTEGRATION) -v defrag_test || exit 1; \
+	done
 
 analyze: | $(REDISMODULE_H)
 	@$(call needs,clang); \
@@ -232,7 +240,7 @@ counting = $(MAKE) -s --no-print-directory CC=build/deps/clang/clang B=build/cov
     CFLAGS="$(CFLAGS) -Wno-missing-field-initializers -Wno-unused-command-line-argument" MODULE=build/coverage/bulwark.so
 coverage: bulwark $(INTEGRATION) build/plain/commands-fuzz
 	@$(call needs,clang); $(call needs,llvm-cov); \
-	for server in redis-7.0 $(SERVERS); do deps/get.sh server $$server || exit 1; done && \
+	for server in redis-7.0 redis-7.0-jemalloc $(SERVERS); do deps/get.sh server $$server || exit 1; done && \
 	$(counting) $(patsubst %,build/coverage/%,bulwark.so unit-tests codec-fuzz foreign-fuzz forms-fuzz chain-fuzz) && \
 	tests/coverage/run.sh $(SERVERS)
 

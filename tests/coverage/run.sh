@@ -43,6 +43,7 @@ for server in "$@"; do
     # shellcheck disable=SC2046
     SERVER=$PWD/build/servers/$server/redis-server stage "integration tests on $server" "$tests" -j 6 $(of_the_module)
 done
+SERVER=build/servers/redis-7.0-jemalloc/redis-server stage 'active defragmentation' "$tests" defrag_test
 
 $tools/llvm-profdata merge -o "$built/profile" "$profiles"/*.profraw || exit 1
 set -- "$built/unit-tests"

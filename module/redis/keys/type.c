@@ -2,9 +2,11 @@
 #include "keys/type.h"
 
 #include "core/kinds/valkeybloom/valkeybloom_codec.h"
+#include "keys/diary.h"
 #include "keys/memory.h"
 #include "links/node.h"
 #include "links/upstream.h"
+#include "watch/arrivals.h"
 #include "watch/losses.h"
 #include "watch/stats.h"
 
@@ -27,7 +29,7 @@ static struct {
  * compare free_effort with 64. Each piece of an array of this size counts as one. */
 #define FREE_PIECE (UINT64_C(64) << 10)
 
-/* A longer chain is moved by active defragmentation in several steps. */
+/* Active defragmentation looks at the clock when it has moved so many layers. */
 #define DEFRAG_AT_ONCE 64
 
 /* ---- loading ---- */
@@ -118,24 +120,34 @@ static struct chain *moved_chain(RedisModuleDefragCtx *ctx, struct chain *c) {
     return c;
 }
 
+/* All but the layers' bits. */
+static struct filter *moved_filter(RedisModuleDefragCtx *ctx, struct filter *old) {
+    struct filter *f = moved(ctx, old);
+    struct diary *diary = diary_of(f);
+    if (f != old) arrivals_moved(old, f);
+    if (diary->name) diary->name = moved(ctx, diary->name);
+    f->live = moved_chain(ctx, f->live);
+    if (f->next) f->next = moved_chain(ctx, f->next);
+    return f;
+}
+
+/* The cursor is the number of layers that were moved: 0 would be the end. The filter may
+ * have changed since the last step. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
     unsigned long at = 0;
-    struct filter *f = *value = moved(ctx, *value);
     if (RedisModule_DefragCursorGet(ctx, &at) != REDISMODULE_OK) at = 0;
-    if (at == 0) {
-        f->live = moved_chain(ctx, f->live);
-        if (f->next) f->next = moved_chain(ctx, f->next);
-    }
+    struct filter *f = *value = moved_filter(ctx, *value);
     uint32_t nlive = f->live->nlayers, all = nlive + (f->next ? f->next->nlayers : 0);
-    for (; at < all; at++) {
-        if (all > DEFRAG_AT_ONCE && RedisModule_DefragShouldStop(ctx)) {
-            RedisModule_DefragCursorSet(ctx, at);
-            return 1;
-        }
+    while (at < all) {
         struct layer *layer =
             at < nlive ? &f->live->layers[at] : &f->next->layers[at - nlive];
         layer->bits = moved(ctx, layer->bits);
+        at++;
+        if (at % DEFRAG_AT_ONCE || at == all || !RedisModule_DefragShouldStop(ctx))
+            continue;
+        RedisModule_DefragCursorSet(ctx, at);
+        return 1;
     }
     return 0;
 }

@@ -46,6 +46,11 @@ void arrivals_gone(const struct filter *f) {
         if (first[i].f == f) first[i].f = NULL;
 }
 
+void arrivals_moved(const struct filter *from, const struct filter *to) {
+    for (int i = 0; i < NAMES; i++)
+        if (first[i].f == from) first[i].f = to;
+}
+
 void arrivals_flushed(void) {
     for (int i = 0; i < NAMES; i++)
         first[i].f = NULL;

@@ -23,6 +23,9 @@ void arrivals_saw(const RedisModuleString *name, const struct filter *f);
 void arrivals_gone(const struct filter *f);
 void arrivals_flushed(void);
 
+/* To be called when the struct lies elsewhere. Only compares `from`. */
+void arrivals_moved(const struct filter *from, const struct filter *to);
+
 /* To be called when the file has been loaded: writes the line, if the file brought any. */
 void arrivals_tell(RedisModuleCtx *ctx);
 
