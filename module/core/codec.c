@@ -21,6 +21,9 @@
 #define ZERO_STEP 4096u
 #define ZEROS_MAX (UINT64_C(8) << 20)
 
+/* Incoming bits are looked at by so many bytes before any is written: well below a page. */
+#define BLOCK 1024u
+
 static const unsigned char magic[][MAGIC_LENGTH] = {
     [CODEC_HEADER] = "BULWARK\x81",
     [CODEC_CHUNK] = "BULWARK\x82",
@@ -311,6 +314,23 @@ uint64_t codec_chunk_end(const void *bytes, size_t length) {
     return load_u64(at + 24) + load_u64(at + 32) + (length - CODEC_CHUNK_HEADER);
 }
 
+/* Incoming bits are added to those that are there, which may be more: a chunk may come
+ * twice, and a replica may have taken adds in between. Returns those that were not there. A
+ * block without any is not written: memory that was only read isn't taken. */
+static unsigned char add_bits(unsigned char *to, const unsigned char *from, size_t n) {
+    unsigned char all = 0;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t end = n - at < BLOCK ? n : at + BLOCK;
+        unsigned char fresh = 0;
+        for (size_t i = at; i < end; i++)
+            fresh |= from[i] & (unsigned char)~to[i];
+        for (size_t i = at; fresh && i < end; i++)
+            to[i] |= from[i];
+        all |= fresh;
+    }
+    return all;
+}
+
 enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t length,
                                    uint64_t *next, bool *changed, const char **why) {
     struct reader in = {bytes, length, NULL};
@@ -338,13 +358,7 @@ enum bloom_status codec_read_chunk(struct chain *c, const void *bytes, size_t le
     *why = "its bytes are of more than one layer";
     if (in.left > room) return BLOOM_CORRUPT;
 
-    /* Incoming bits are added to those that are there, which may be more: a chunk may come
-     * twice, and a replica may have taken adds in between. */
-    unsigned char fresh = 0;
-    for (size_t i = 0; i < in.left; i++) {
-        fresh |= in.at[i] & (unsigned char)~to[i];
-        to[i] |= in.at[i];
-    }
+    unsigned char fresh = add_bits(to, in.at, in.left);
     *next = offset + zeros + in.left;
     *changed = fresh != 0 || *next > so_far;
     if (*next > so_far) c->missing = total - *next;
