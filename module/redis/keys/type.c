@@ -32,6 +32,9 @@ static struct {
 /* Active defragmentation looks at the clock when it has moved so many layers. */
 #define DEFRAG_AT_ONCE 64
 
+/* The servers count in 32 bits what they digest at a time. */
+#define DIGEST_PIECE (UINT64_C(1) << 30)
+
 /* ---- loading ---- */
 
 void *type_arrived(RedisModuleIO *rdb, struct filter *f) {
@@ -155,10 +158,11 @@ static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **valu
 /* ---- digest ---- */
 
 static void digest_bits(RedisModuleDigest *digest, const struct chain *c) {
-    for (uint32_t i = 0; i < c->nlayers; i++) {
-        const struct layer *layer = &c->layers[i];
-        RedisModule_DigestAddStringBuffer(digest, (const char *)layer->bits,
-                                          (size_t)layer->bytes);
+    uint64_t length;
+    for (uint64_t at = 0; at < chain_bytes(c); at += length) {
+        const unsigned char *piece = chain_piece(c, at, &length);
+        if (length > DIGEST_PIECE) length = DIGEST_PIECE;
+        RedisModule_DigestAddStringBuffer(digest, (const char *)piece, (size_t)length);
     }
 }
 
