@@ -14,6 +14,7 @@
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
 # make memory       the unit tests under MemorySanitizer: nothing reads what was never written
 # make defrag       active defragmentation, on servers built with their own jemalloc
+# make small-disk   the tests of full disks, on a file system that is really full (root only)
 # make threads      frees on other threads, under ThreadSanitizer
 # make arm64        the unit tests, compiled for arm64 and run by an emulator
 # make s390x        the same for s390x, whose numbers begin with the highest byte

@@ -81,7 +81,7 @@ endif
 
 # ---- other machines, other eyes ----
 
-.PHONY: arm64 s390x memory threads defrag analyze
+.PHONY: arm64 s390x memory threads defrag small-disk analyze
 
 # Ends the recipe with a message, and without failing, if a tool is not available.
 needs = deps/get.sh $1 || { echo "skip $@: no $1 to be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
@@ -108,6 +108,11 @@ defrag: $(MODULE) $(INTEGRATION)
 	    deps/get.sh server $$server && echo "== $$server" && \
 	    SERVER=build/servers/$$server/redis-server MODULE=$(abspath $(MODULE)) $(INTEGRATION) -v defrag_test || exit 1; \
 	done
+
+# A file system of 64 MiB for the tests of full disks, which else are full by a limit.
+small-disk: $(MODULE) $(INTEGRATION)
+	@mkdir -p $B/small-disk && SMALL_DISK=1 TMPDIR=$(abspath $B/small-disk) unshare --mount sh -c \
+	    'mount -t tmpfs -o size=64m none $B/small-disk && $(test_server) $(INTEGRATION) -v disk_full_test'
 
 analyze: | $(REDISMODULE_H)
 	@$(call needs,clang); \

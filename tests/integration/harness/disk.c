@@ -10,10 +10,14 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+enum { SMALL = 1 << 30 };
 
 static void must_have_the_shim(const struct server *s) {
     if (!s->options.preload || !strstr(s->options.preload, "disk"))
@@ -29,14 +33,33 @@ void disk_resume(struct server *s) {
     unlink(server_file(s, "preload" DISK_HANGS));
 }
 
-void disk_fill(struct server *s, uint64_t bytes) {
-    must_have_the_shim(s);
+static void limit_files(const struct server *s, uint64_t bytes) {
     struct rlimit most = {bytes, RLIM_INFINITY};
     if (prlimit(s->pid, RLIMIT_FSIZE, &most, NULL) != 0) FAIL("no limit for files");
 }
 
+/* Leaves so many bytes of the file system. */
+static void take_all_but(const struct server *s, uint64_t bytes) {
+    struct statvfs disk;
+    if (statvfs(s->directory, &disk) != 0) FAIL("cannot look at %s", s->directory);
+    off_t room = (off_t)(disk.f_bavail * disk.f_frsize);
+    if (room > SMALL) FAIL("SMALL_DISK=1, but %s is on a large one", s->directory);
+    int file = open(server_file(s, SERVER_FILLER), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (posix_fallocate(file, 0, room - (off_t)bytes) != 0) FAIL("the disk was full");
+    close(file);
+}
+
+void disk_fill(struct server *s, uint64_t bytes) {
+    must_have_the_shim(s);
+    if (getenv("SMALL_DISK"))
+        take_all_but(s, bytes);
+    else
+        limit_files(s, bytes);
+}
+
 void disk_make_room(struct server *s) {
-    disk_fill(s, RLIM_INFINITY);
+    unlink(server_file(s, SERVER_FILLER));
+    limit_files(s, RLIM_INFINITY);
 }
 
 /* -------------------------------------------------------------------------

@@ -29,7 +29,10 @@ void disk_hang(struct server *s);
 void disk_resume(struct server *s);
 
 /* A write goes up to there and no further; the log's, too. It is the limit of the process
- * and its children, so a server that is started again has room. */
+ * and its children, so a server that is started again has room.
+ *
+ * With SMALL_DISK=1 in the environment the disk is really full but for so many bytes, until
+ * the server is started again: make small-disk, which mounts one that all servers share. */
 void disk_fill(struct server *s, uint64_t bytes);
 void disk_make_room(struct server *s);
 

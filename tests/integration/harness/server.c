@@ -291,6 +291,7 @@ _Noreturn static void become_server(const struct server *s, const char *config,
 }
 
 static void spawn(struct server *s) {
+    unlink(server_file(s, SERVER_FILLER));
     write_config(s);
     if (s->options.preload) tell_preload(s, 0, O_EXCL);
     const char *config = server_file(s, "server.conf"), *preload = preloads(s);

@@ -81,6 +81,9 @@ void server_start_again(struct server *s);
 /* For a test that expects the server to end by itself: waits until it has. */
 void server_wait_for_end(struct server *s);
 
+/* In its directory: takes a small disk's room, until it is started again. See disk.h. */
+#define SERVER_FILLER "filler"
+
 /* Path of a file in its directory, owned by the test. */
 const char *server_file(const struct server *s, const char *name);
 
