@@ -6,9 +6,10 @@
 #include "encode.h"
 
 /* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
- * Two blocks keep a processor's outstanding reads busy, and the lines of many layers for
- * them still fit into the first cache. */
-#define BLOCK 16
+ * Prefetches that stand together keep a processor busy with reads, and with walks through
+ * page tables: between hashes it sees a few at a time. The lines of many layers for two
+ * blocks still fit into the second cache. */
+#define BLOCK 64
 
 enum bloom_status chain_new(const struct chain_spec *spec,
                             const struct bloom_memory *memory, struct chain **out) {
