@@ -6,9 +6,10 @@
 #include "encode.h"
 
 /* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
- * Two blocks keep a processor's outstanding reads busy, and the lines of many layers for
- * them still fit into the first cache. */
-#define BLOCK 16
+ * Prefetches that stand together keep a processor busy with reads, and with walks through
+ * page tables: between hashes it sees a few at a time. The lines of many layers for two
+ * blocks still fit into the second cache. */
+#define BLOCK 64
 
 enum bloom_status chain_new(const struct chain_spec *spec,
                             const struct bloom_memory *memory, struct chain **out) {
@@ -164,6 +165,13 @@ static void look_ahead(const struct chain *c, const struct item *items, size_t n
     c->kind->prefetch(c->layers, c->nlayers, out, n);
 }
 
+/* The same for items to add, which will touch more of the last layer than a question. */
+static void look_ahead_to_add(const struct chain *c, const struct item *items, size_t n,
+                              struct hashed *out) {
+    look_ahead(c, items, n, out);
+    if (c->nlayers > 1) c->kind->prefetch(&c->layers[c->nlayers - 1], 1, out, n);
+}
+
 static size_t block_of(size_t left) {
     return left < BLOCK ? left : BLOCK;
 }
@@ -253,11 +261,11 @@ size_t chain_add(struct chain *c, const struct item *items, size_t n, uint8_t *a
         return add_block(c, hashed[0], 1, added, when_full);
     }
     size_t ahead = block_of(n), done = 0;
-    look_ahead(c, items, ahead, hashed[0]);
+    look_ahead_to_add(c, items, ahead, hashed[0]);
     for (size_t turn = 0; done < n; turn ^= 1) {
         size_t block = ahead - done;
         size_t next = block_of(n - ahead);
-        if (next > 0) look_ahead(c, items + ahead, next, hashed[turn ^ 1]);
+        if (next > 0) look_ahead_to_add(c, items + ahead, next, hashed[turn ^ 1]);
         size_t dealt_with = add_block(c, hashed[turn], block, added + done, when_full);
         done += dealt_with;
         if (dealt_with < block) return done;

@@ -103,33 +103,63 @@ INLINE set which_have(const struct layer *layer, unsigned sectors, unsigned j,
     return have;
 }
 
-/* The open items that a layer has. Their bits are computed anew if the layer before had
- * another number of sectors. */
-INLINE set ask_layer(const struct layer *layer, unsigned sectors, bool anew,
-                     const struct hashed *items, size_t n, struct bits *bits, set open) {
+/* The open items that have their bits in line 0. The bits are computed anew if the layer
+ * before had another number of sectors. */
+INLINE set ask_line_0(const struct layer *layer, unsigned sectors, bool anew,
+                      const struct hashed *items, size_t n, struct bits *bits, set open) {
     for (size_t i = 0; anew && i < n; i++)
         bits[i] = bits_of(pattern_of(items[i].x), sectors);
-    set have = which_have(layer, sectors, 0, items, bits, open);
+    return which_have(layer, sectors, 0, items, bits, open);
+}
+
+/* Of the items that have their bits in line 0, those that have them in the further lines,
+ * too. */
+INLINE set ask_further_lines(const struct layer *layer, unsigned sectors,
+                             const struct hashed *items, set have) {
     for (unsigned j = 1; j < layer->probes && have != 0; j++)
-        have = which_have(layer, sectors, j, items, bits, have);
+        have = which_have(layer, sectors, j, items, NULL, have);
     return have;
 }
 
+/* Both, for a layer of any number of sectors. */
+static set ask_first(const struct layer *layer, bool anew, const struct hashed *items,
+                     size_t n, struct bits *bits, set open) {
+    if (sectors_of(layer) == 8) return ask_line_0(layer, 8, anew, items, n, bits, open);
+    if (sectors_of(layer) == 4) return ask_line_0(layer, 4, anew, items, n, bits, open);
+    return ask_line_0(layer, 2, anew, items, n, bits, open);
+}
+
+static set ask_further(const struct layer *layer, const struct hashed *items, set have) {
+    if (sectors_of(layer) == 8) return ask_further_lines(layer, 8, items, have);
+    if (sectors_of(layer) == 4) return ask_further_lines(layer, 4, items, have);
+    return ask_further_lines(layer, 2, items, have);
+}
+
+/* Strangers hardly ever need the further lines of a layer, so these are fetched only for
+ * items that have their bits in line 0. */
+INLINE void fetch_further(const struct layer *layer, const struct hashed *items, set of) {
+    uint64_t lines = layer->bytes / LINE_BYTES;
+    for (; of != 0; of &= of - 1)
+        for (unsigned j = 1; j < layer->probes; j++)
+            __builtin_prefetch(
+                line_of(layer->bits, lines, probe(items[__builtin_ctzll(of)].x, j)));
+}
+
+/* While the further lines of one layer are on their way, the next layer is asked, also
+ * about the items that wait for them. */
 static void ask_chain(const struct layer *layers, size_t nlayers,
                       const struct hashed *items, size_t n, uint8_t *maybe) {
     struct bits bits[LINES_BLOCK];
-    set open = ~(set)0 >> (LINES_BLOCK - n);
+    set open = ~(set)0 >> (LINES_BLOCK - n), waiting = 0;
     unsigned sectors = 0;
     for (const struct layer *layer = layers + nlayers; layer-- > layers && open != 0;) {
-        bool anew = sectors_of(layer) != sectors;
+        set have = ask_first(layer, sectors_of(layer) != sectors, items, n, bits, open);
         sectors = sectors_of(layer);
-        if (sectors == 8)
-            open &= ~ask_layer(layer, 8, anew, items, n, bits, open);
-        else if (sectors == 4)
-            open &= ~ask_layer(layer, 4, anew, items, n, bits, open);
-        else
-            open &= ~ask_layer(layer, 2, anew, items, n, bits, open);
+        if (layer > layers) fetch_further(layer, items, have);
+        if (waiting != 0) open &= ~ask_further(layer + 1, items, waiting);
+        waiting = have & open;
     }
+    open &= ~ask_further(layers, items, waiting);
     for (size_t i = 0; i < n; i++)
         maybe[i] = !(open >> i & 1);
 }
