@@ -6,7 +6,8 @@
  *          |  +-----ABORT-------+  v                    |
  *          +---another pass--- PART_LOST <--------------+
  *
- * Lost: the server has no more of it, after a restart, a fail-over, BF.LOADING.
+ * Lost: the server has no more of it, or less than it had acknowledged, after a restart, a
+ * fail-over, BF.LOADING.
  *
  * A filter that isn't split has one part, whose key is the filter's name. */
 #ifndef CLIENT_PART_H

@@ -134,6 +134,10 @@ static void add(struct start *start, const char *option, const char *value) {
 }
 
 /* A part of many may have no items, of however many the source has. */
+static bool may_be_empty(const struct settings *s) {
+    return s->empty || s->parts;
+}
+
 static void write_start(struct start *start, const struct part *p,
                         const struct rebuild_plan *plan, int64_t replace) {
     const struct settings *s = plan->settings;
@@ -150,7 +154,7 @@ static void write_start(struct start *start, const struct part *p,
     if (s->variant) add(start, "VARIANT", s->variant);
     if (s->seed) add(start, "SEED", s->seed);
     if (s->encode) add(start, "ENCODE", s->encode);
-    if (s->empty || s->parts) add(start, "EMPTY", NULL);
+    if (may_be_empty(s)) add(start, "EMPTY", NULL);
     add(start, "REPLACE", start->replace);
 }
 
@@ -286,6 +290,7 @@ bool rebuild_start(struct nodes *nodes, struct part *p, const struct rebuild_pla
     struct attempt a = {
         .settings = plan->settings, .began = interrupt_clock(), .other.idle = -1};
     a.replace = a.stale = stale_after(plan->settings);
+    if (p->state == PART_LOST && !rebuild_abort(nodes, p, f)) return false;
     if (plan->clears_way && !clear_way(nodes, p, f)) return false;
     for (bool again = true; again;) {
         struct start start;
@@ -432,12 +437,19 @@ static bool is_ok(const redisReply *r) {
     return r->type == REDIS_REPLY_STATUS && strcmp(r->str, "OK") == 0;
 }
 
-static bool take_commit(struct part *p, const redisReply *r, struct failure *f) {
+/* There were items, or START has said EMPTY: the server that knew of it is another one. */
+static bool was_replaced(const struct part *p, const struct settings *s,
+                         const char *error) {
+    return (may_be_empty(s) || p->items > 0) && reply_begins(error, "ERR filter is empty");
+}
+
+static bool take_commit(struct part *p, const struct settings *s, const redisReply *r,
+                        struct failure *f) {
     if (is_ok(r))
         p->state = PART_DONE;
     else if (r->type != REDIS_REPLY_ERROR)
         return fail(f, EXIT_REFUSED, "COMMIT of %s is not answered with OK", p->key);
-    else if (rebuild_is_lost(r->str))
+    else if (rebuild_is_lost(r->str) || was_replaced(p, s, r->str))
         p->state = PART_LOST;
     else
         return rebuild_fail(f, p, "COMMIT", r->str);
@@ -451,7 +463,7 @@ bool rebuild_commit(struct nodes *nodes, struct part *p, const struct settings *
     snprintf(lease, sizeof(lease), "%lld", (long long)s->lease / 1000);
     const char *words[] = {"BF.REBUILD", p->key, "COMMIT", p->token, count, "EX", lease};
     redisReply *r = ask(nodes, p, f, false, s->lease ? 7 : 5, words);
-    bool good = r && take_commit(p, r, f);
+    bool good = r && take_commit(p, s, r, f);
     freeReplyObject(r);
     return good;
 }

@@ -68,7 +68,8 @@ int rebuild_commit(struct rebuild *r) {
     if (status == BLOOM_NO_REBUILD &&
         shield_was_committed(&r->f->standing, r->f->next, rebuild_token(r->argv[3])))
         return commit_again(r);
-    if (status >= 0 && !r->from_upstream && lacks_items(r->f)) status = BLOOM_EMPTY;
+    if (status >= 0 && !r->from_upstream && count == 0 && lacks_items(r->f))
+        status = BLOOM_EMPTY;
     bool complete = status >= 0 && is_complete(r, count, &vow);
     if (!complete && r->from_upstream) return follow_commit_of_another(r, status, count);
     if (status < 0) return reply_refusal(r->ctx, r->name, status);

@@ -129,9 +129,8 @@ static unsigned char *take_zeros(uint64_t bytes) {
     return array;
 }
 
-static void tick(RedisModuleCtx *ctx, void *data) {
-    (void)ctx;
-    (void)data;
+void memory_cron(void) {
+    if (!retired) return;
     if (RedisModule_GetUsedMemoryRatio() > LINGER_RATIO) free_all_retired();
 
     for (uint64_t budget = STEP; retired && budget > 0;) {
@@ -143,6 +142,12 @@ static void tick(RedisModuleCtx *ctx, void *data) {
         budget -= part;
         if (part == left) free_first_retired();
     }
+}
+
+static void tick(RedisModuleCtx *ctx, void *data) {
+    (void)ctx;
+    (void)data;
+    memory_cron();
     ticking = retired;
     if (ticking) RedisModule_CreateTimer(server.ctx, TICK_MS, tick, NULL);
 }

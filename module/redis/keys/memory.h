@@ -32,6 +32,9 @@ void memory_start(void);
 
 bool memory_on_main_thread(void);
 
+/* To be called from the server's cron: timers may stand still for long. */
+void memory_cron(void);
+
 /* Whether a filter of `total` bytes in all may take `more` of them now. Refuses
  * BLOOM_OVER_LIMIT (more than bf-max-filter-bytes or, without that, more than maxmemory or
  * the machine's memory) and BLOOM_SERVER_FULL (maxmemory). A server that evicts is always

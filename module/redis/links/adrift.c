@@ -27,7 +27,7 @@ static void write_notes(RedisModuleCtx *ctx) {
 }
 
 static void write_soon(RedisModuleCtx *ctx) {
-    static struct replicate_due later = {write_notes};
+    static struct replicate_due later = {.send = write_notes};
     if (!due) replicate_later(ctx, &later);
     due = true;
 }

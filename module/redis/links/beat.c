@@ -16,10 +16,9 @@
 /* The longest address that CLIENT LIST has: [IPv6]:port. */
 #define END_MAX (INET6_ADDRSTRLEN + 8)
 
-/* A replica acknowledges within a second or two after it has come. During that time beats
- * are more frequent. */
-#define HURRIES  20
-#define HURRY_MS 100
+/* A replica acknowledges within a second or two after it has come. During that time there
+ * are more beats: with each of the server's cron, ten a second by default. */
+#define HURRIES 20
 
 /* ---- CLIENT LIST ---- */
 
@@ -128,25 +127,22 @@ void beat_tick(RedisModuleCtx *ctx) {
     if (stats_declared_filters() > 0 && !may_wait(ctx)) send_if_due(ctx);
 }
 
-static unsigned hurries;            /* beats still to be sent soon */
-static RedisModuleTimerID hurrying; /* sends the next one; set while hurries > 0 */
+static unsigned hurries; /* beats still to be sent soon */
 
-static void hurry(RedisModuleCtx *ctx, void *data) {
-    (void)data;
+void beat_cron(RedisModuleCtx *ctx) {
+    if (hurries == 0) return;
+    hurries--;
     send_if_due(ctx);
-    if (--hurries > 0) hurrying = RedisModule_CreateTimer(ctx, HURRY_MS, hurry, NULL);
 }
 
-void beat_hurry(RedisModuleCtx *ctx) {
-    if (hurries > 0) RedisModule_StopTimer(ctx, hurrying, NULL);
+void beat_hurry(void) {
     hurries = HURRIES;
-    hurrying = RedisModule_CreateTimer(ctx, 0, hurry, NULL);
 }
 
-void beat_moving(RedisModuleCtx *ctx, bool is_moving) {
+void beat_moving(bool is_moving) {
     moving = is_moving;
     moved_at = clock_steady_ms();
-    beat_hurry(ctx);
+    beat_hurry();
 }
 
 /* ---- at a replica ---- */

@@ -58,12 +58,14 @@ void beat_loading(void);
  * one. */
 void beat_tick(RedisModuleCtx *ctx);
 
-/* To be called when a replica has come, so that it needn't wait for the next second. */
-void beat_hurry(RedisModuleCtx *ctx);
+/* To be called when a replica has come, so that it needn't wait for the next second; and
+ * from the server's cron. */
+void beat_hurry(void);
+void beat_cron(RedisModuleCtx *ctx);
 
 /* To be called when slots begin to move away from this master, or no longer do. While they
  * do, and until replicas must have heard of it, beats name nobody. */
-void beat_moving(RedisModuleCtx *ctx, bool moving);
+void beat_moving(bool moving);
 
 /* A BF.BEAT has come: the time it was sent, and the ends that it names. */
 void beat_heard(RedisModuleCtx *ctx, int64_t sent, RedisModuleString **ends, int n);

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "keys/diary.h"
+#include "keys/memory.h"
 #include "links/adrift.h"
 #include "links/beat.h"
 #include "links/replicate.h"
@@ -14,8 +15,6 @@
 #include "watch/stats.h"
 
 struct node node;
-
-#define TICK_MS 1000
 
 static unsigned savings; /* under way in this process */
 
@@ -92,9 +91,10 @@ static void on_link(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t link,
 
 static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t change,
                        void *data) {
+    (void)ctx;
     (void)event;
     (void)data;
-    if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry(ctx);
+    if (change == REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE) beat_hurry();
 }
 
 /* Not in the 7.0 header: Redis 8.4 has events for slots that it moves itself. */
@@ -105,11 +105,12 @@ static void on_replica(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t cha
 
 static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                          void *data) {
+    (void)ctx;
     (void)event;
     (void)data;
-    if (what == SUBEVENT_MIGRATE_STARTED) beat_moving(ctx, true);
+    if (what == SUBEVENT_MIGRATE_STARTED) beat_moving(true);
     if (what == SUBEVENT_MIGRATE_FAILED || what == SUBEVENT_MIGRATE_ENDED)
-        beat_moving(ctx, false);
+        beat_moving(false);
 }
 
 /* ---- loading ---- */
@@ -173,19 +174,31 @@ bool node_is_saving(void) {
 
 /* ---- the beginning ---- */
 
-static void on_tick(RedisModuleCtx *ctx, void *data) {
+/* The server's timers go by the wall clock: when that is set back by an hour, the one that
+ * is next, and with it all others, may come an hour late. Its cron goes by a steady one,
+ * ten times a second by default; every tenth is a tick. */
+#define TICK_MS 950
+
+static void on_cron(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
+                    void *data) {
+    static int64_t last;
+    (void)event;
+    (void)what;
     (void)data;
+    replicate_waiting(ctx);
+    beat_cron(ctx);
+    memory_cron();
+    if (clock_steady_ms() - last < TICK_MS) return;
+    last = clock_steady_ms();
     look_at_role(ctx);
     beat_tick(ctx);
     trust_tick(ctx);
     losses_tell(ctx);
-    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
 }
 
 int node_register(RedisModuleCtx *ctx) {
     has_master = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
     look_at_role(ctx);
-    RedisModule_CreateTimer(ctx, TICK_MS, on_tick, NULL);
     const struct {
         RedisModuleEvent event;
         RedisModuleEventCallback on;
@@ -195,6 +208,7 @@ int node_register(RedisModuleCtx *ctx) {
         {RedisModuleEvent_MasterLinkChange, on_link},
         {RedisModuleEvent_ReplicaChange, on_replica},
         {RedisModuleEvent_Persistence, on_saving},
+        {RedisModuleEvent_CronLoop, on_cron},
     };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (RedisModule_SubscribeToServerEvent(ctx, events[i].event, events[i].on) !=

@@ -28,23 +28,31 @@ void replicate_as_it_came(RedisModuleCtx *ctx) {
     RedisModule_ReplicateVerbatim(ctx);
 }
 
-/* ---- from timers ---- */
+/* ---- from timers and the cron ---- */
 
-#define PAUSED_MS 1
+static struct replicate_due *waiting;
 
-static void send_or_wait(RedisModuleCtx *ctx, void *data) {
-    if (server_is_paused())
-        RedisModule_CreateTimer(ctx, PAUSED_MS, send_or_wait, data);
-    else
-        ((struct replicate_due *)data)->send(ctx);
+void replicate_waiting(RedisModuleCtx *ctx) {
+    while (waiting && !server_is_paused()) {
+        struct replicate_due *what = waiting;
+        waiting = what->next;
+        what->send(ctx);
+    }
+}
+
+static void on_timer(RedisModuleCtx *ctx, void *data) {
+    (void)data;
+    replicate_waiting(ctx);
 }
 
 void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what) {
-    RedisModule_CreateTimer(ctx, 0, send_or_wait, what);
+    what->next = waiting;
+    waiting = what;
+    RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
 }
 
 void replicate_promotion(RedisModuleCtx *ctx) {
-    static struct replicate_due later = {tell_promotion};
+    static struct replicate_due later = {.send = tell_promotion};
     if (!promotion_untold) replicate_later(ctx, &later);
     promotion_untold = true;
 }

@@ -111,18 +111,22 @@ void replicate_start(RedisModuleCtx *ctx, RedisModuleString *name, const char *t
 
 /* Notes that this node was promoted. Nothing can be sent from an event: the server would
  * send the REPLICAOF along, and replicas would be promoted too. So the promotion is sent
- * before the next effect, or from a timer. */
+ * before the next effect, or by itself soon. */
 void replicate_promotion(RedisModuleCtx *ctx);
 
-/* Both are called from timers only. n = 0: no replica is named. */
+/* Both are called from timers and the server's cron only. n = 0: no replica is named. */
 void replicate_beat(RedisModuleCtx *ctx, long long ms, RedisModuleString **ends, size_t n);
 void replicate_adrift(RedisModuleCtx *ctx, const char *what);
 
-/* Calls what->send from a timer, as soon as clients are not paused: until then nothing may
- * be sent. The struct must stay valid. */
+/* Calls what->send from a timer, or the server's cron, once clients are not paused: until
+ * then nothing may be sent. The struct must stay valid, and isn't given again before. */
 struct replicate_due {
     void (*send)(RedisModuleCtx *ctx);
+    struct replicate_due *next;
 };
 void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what);
+
+/* To be called from the cron. */
+void replicate_waiting(RedisModuleCtx *ctx);
 
 #endif

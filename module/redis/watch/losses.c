@@ -203,6 +203,7 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
 }
 
 void losses_tell(RedisModuleCtx *ctx) {
+    settle(); /* The timer may stand still. */
     struct losses now = losses_so_far();
     struct losses lost = {.evicted = more(now.evicted, told.evicted),
                           .expired = more(now.expired, told.expired),

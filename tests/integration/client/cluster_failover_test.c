@@ -129,6 +129,22 @@ TEST(batches_that_a_failover_lost_are_not_taken_for_wrong_items) {
     CHECK(strstr(program_errors(p), "can't be read again: run this once more"));
 }
 
+/* That there may be none was told to the old master, and to nobody else. */
+TEST(a_fill_without_rows_outlasts_a_failover) {
+    struct cluster *all =
+        cluster_start(.masters = 1, .replicas = 1, .module_args = "bf-trust failover");
+    redisContext *r = cluster_link(all, 1);
+    expect_filled(all->node[0], "-c", "--from", numbers_file(0, 10));
+    expect(r, "OK", "READONLY");
+    wait_for_beat(r, "k");
+    struct program *p = fill_start(all->node[0], "-c", "--empty", "--settle", "2s",
+                                   "--from", numbers_file(0, 0));
+    WAIT_UNTIL(is_rebuilding(r, "k"));
+    expect(r, "OK", "CLUSTER", "FAILOVER", "TAKEOVER");
+    CHECK_INT(program_wait(p), EXIT_DONE);
+    CHECK(strstr(program_errors(p), "begins again (1 of 1 keys)"));
+}
+
 TEST(a_master_that_nobody_replaces_ends_the_fill_and_the_others_are_undone) {
     struct cluster *all = cluster_start(.masters = 3);
     struct spread *k = spread_of(all, 6);

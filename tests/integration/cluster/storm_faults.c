@@ -182,10 +182,14 @@ static double hang_master(struct storm *s, int stage) {
 }
 
 static double isolate_master(struct storm *s, int stage) {
-    if (stage == 0) cut_off(s, s->master);
-    if (stage == 0) cluster_isolate(s->all, s->master);
-    if (stage == 0) return storm_seconds(s, 0.2, 6);
-    cluster_unite(s->all, s->master);
+    if (stage == 0) {
+        cut_off(s, s->master);
+        if (s->all) cluster_isolate(s->all, s->master);
+        if (s->watched) sentinels_isolate(s->watched, s->master);
+        return storm_seconds(s, 0.2, 6);
+    }
+    if (s->all) cluster_unite(s->all, s->master);
+    if (s->watched) sentinels_unite(s->watched, s->master);
     return OVER;
 }
 
@@ -218,7 +222,7 @@ static const struct fault faults[] = {
     {"kill -9 a master", kill_master, 4, true, true},
     {"kill -9 a replica", kill_replica, 1, true, true},
     {"hang a master", hang_master, 2, true, true},
-    {"isolate a master", isolate_master, 4, true, false},
+    {"isolate a master", isolate_master, 4, true, true},
     {"promote a late replica", promote_late_replica, 3, true, true},
 };
 

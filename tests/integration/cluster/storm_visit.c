@@ -11,10 +11,13 @@
 #define LEFT_BE 0.6   /* s that a node is not asked which gave none */
 #define JUMPS   4     /* MOVED and ASK that are followed */
 
+static int shown_port(const struct storm *s, size_t node) {
+    return s->all ? cluster_port(s->all, node) : sentinels_port(s->watched, node);
+}
+
 size_t node_at(const struct storm *s, long long port) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->node[i]->port == port || (s->all && cluster_port(s->all, i) == port))
-            return i;
+        if (s->node[i]->port == port || shown_port(s, i) == port) return i;
     return s->n;
 }
 
@@ -30,8 +33,7 @@ void visitor_leave(struct visitor *v) {
 
 static redisContext *wire_to(struct storm *s, struct visitor *v, size_t node) {
     struct timeval limit = {.tv_usec = MOMENT};
-    bool shown = s->all && !v->direct;
-    int port = shown ? cluster_port(s->all, node) : s->node[node]->port;
+    int port = v->direct ? s->node[node]->port : shown_port(s, node);
     if (v->wire[node] || seconds_now() < v->silent_until[node]) return v->wire[node];
     redisContext *c = redisConnectWithTimeout("127.0.0.1", port, limit);
     if (c && !c->err) redisSetTimeout(c, limit);

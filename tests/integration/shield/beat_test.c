@@ -163,6 +163,24 @@ TEST(a_replica_that_hears_nothing_for_longer_than_bf_max_lag_denies_nobody) {
     wait_for_belief(r, "k");
 }
 
+TEST(a_bound_on_lag_holds_when_the_masters_clock_jumps) {
+    struct server *master = server_start(.module_args = "bf-max-lag 2", .preload = "clock");
+    redisContext *m = client(master);
+    redisContext *r = client(server_start(.module_args = "bf-trust replica bf-max-lag 2"));
+    make_ready(m, "k");
+    follow(r, master);
+    wait_for_belief(r, "k");
+    server_set_clock(master, -3600); /* Each beat looks old. */
+    WAIT_UNTIL(strcmp(said_of(r, "k"), "unknown") == 0);
+    server_set_clock(master, 3600); /* None does, though nothing is heard any more. */
+    wait_for_belief(r, "k");
+    server_pause(master);
+    WAIT_UNTIL(strcmp(said_of(r, "k"), "unknown") == 0);
+    CHECK_STR(unknown_by(r, "k"), "link_down");
+    server_resume(master);
+    wait_for_belief(r, "k");
+}
+
 /* ---- the word itself ---- */
 
 TEST(only_a_master_sends_beats) {

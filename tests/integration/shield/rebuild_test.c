@@ -307,7 +307,8 @@ TRANSCRIPT(a_commit_of_nothing_is_refused) {
     make_ready(c, "k");
     const char *token = start_rebuild(c, "k");
     expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
-    expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "1");
+    expect_refusal(c, "(error) ERR rebuild received 0 of 1 items", "BF.REBUILD", "k",
+                   "COMMIT", token, "1");
     expect(c, "#t", "BF.ADD", "k", "added, not loaded");
     expect_refusal(c, EMPTY, "BF.REBUILD", "k", "COMMIT", token, "0");
 }
