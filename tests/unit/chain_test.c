@@ -339,5 +339,9 @@ TEST(a_count_of_items_stops_at_its_limit) {
     CHECK(add_number(c, 2));
     CHECK(ask_number(c, 1) && ask_number(c, 2));
     CHECK_UINT(chain_items(c), CHAIN_ITEMS_MAX);
+
+    c->layers[0].capacity = 2 * CHAIN_ITEMS_MAX;
+    CHECK(add_number(c, 3));
+    CHECK_UINT(chain_items(c), CHAIN_ITEMS_MAX);
     CHECK_STR(chain_flaw(c), NULL);
 }
