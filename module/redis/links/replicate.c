@@ -79,11 +79,12 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
 /* Sends the bits from `offset` up to `end`, or some more. */
 static void send_bits(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c,
                       uint64_t offset, uint64_t end) {
-    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE, length;
+    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE;
     unsigned char *chunk = RedisModule_Alloc(room);
-    while (offset < end &&
-           (length = codec_write_chunk(c, offset, chunk, room, &offset)) > 0)
+    while (offset < end) {
+        size_t length = codec_write_chunk(c, offset, chunk, room, &offset);
         SEND(ctx, "BF.LOADCHUNK", "slb", name, (long long)offset + 1, chunk, length);
+    }
     RedisModule_Free(chunk);
 }
 

@@ -144,7 +144,13 @@ TRANSCRIPT(a_rebuild_begins_with_the_options_of_a_reserve) {
            "ENCODE", "int64");
     expect(c, "#t", "BF.COVERS", "k", "alike");
 
-    r = call(c, "BF.REBUILD", "k", "START", "SEED", "8", "ENCODE", "raw");
+    r = call(c, "BF.REBUILD", "k", "START", "SEED", "8");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "42");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    expect(c, "(error) ERR filters can't be compared: their seeds differ", "BF.COVERS", "k",
+           "alike");
+
+    r = call(c, "BF.REBUILD", "k", "START", "ENCODE", "raw");
     expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "anna");
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
     expect(c, "(error) ERR filters can't be compared: their encodings differ", "BF.COVERS",
