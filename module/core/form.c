@@ -14,8 +14,8 @@
 static void guess(const struct kind *kind, struct layer *plan) {
     uint64_t bits = kind->places ? kind->places(plan) : 8 * plan->bytes;
     unsigned probes = plan->probes ? plan->probes : 1;
-    double capacity = (double)bits * REAL_LN2 / probes;
-    plan->capacity = capacity >= 1 ? (uint64_t)capacity : 1;
+    uint64_t capacity = (uint64_t)((double)bits * REAL_LN2 / probes);
+    plan->capacity = capacity ? capacity : 1;
     plan->error = real_power(0.5, probes);
     if (plan->error < DBL_MIN) plan->error = DBL_MIN;
 }

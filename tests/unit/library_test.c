@@ -390,7 +390,7 @@ TEST(the_items_of_a_filter_are_counted_by_its_bits) {
     }
 }
 
-/* Of 32 bits of hash. */
+/* Hashes of few bits don't reach the end of the largest arrays. */
 TEST(bits_that_no_item_can_set_are_no_places) {
     struct layer layer = {.bytes = UINT64_C(1) << 30, .probes = 3, .variant = 1};
     CHECK_UINT(kind_guava.places(&layer), UINT64_C(1) << 31);
