@@ -67,11 +67,13 @@ TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
         must_export(c, "k", f->data);
         expect(c, "[maybe, absent]", "BF.MCHECK", "k", f->member[0], "nobody at all");
 
-        const redisReply *r = call(c, "BF.REBUILD", "k", "START", "KIND", "lines");
+        const redisReply *r =
+            call(c, "BF.REBUILD", "k", "START", "EXPANSION", "4", "KIND", "lines");
         CHECK_INT(load_numbers(c, "k", r->str, 0, 10), 10);
         expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "10");
         expect(c, "[maybe, absent]", "BF.MCHECK", "k", "9", f->member[0]);
         CHECK_STR(full(c, "Kind")->str, "lines");
+        CHECK_INT(full(c, "Expansion rate")->integer, 4);
         expect(c, "1", "DEL", "k");
     }
 }
