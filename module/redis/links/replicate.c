@@ -137,7 +137,7 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
     for (size_t i = 0; i < n; i++)
         nchanged += changed[i];
 
-    if (n == 0 || (nchanged == 0 && !all)) return nchanged;
+    if (nchanged == 0 && !all) return 0;
     if (nchanged < n && !all)
         replicate_some(ctx, name, items, changed, n, nchanged);
     else if (as_it_is)

@@ -160,6 +160,14 @@ TRANSCRIPT(a_rebuild_begins_with_the_options_of_a_reserve) {
     expect(c, "[maybe, absent]", "BF.MCHECK", "k", "anna", "42");
 }
 
+TRANSCRIPT(a_rebuild_may_have_another_variant_than_the_live_filter) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", "guava");
+    const redisReply *r = call(c, "BF.REBUILD", "k", "START", "VARIANT", "mitz32");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    CHECK_STR(full(c, "Variant")->str, "mitz32");
+}
+
 TRANSCRIPT(a_rebuild_refuses_what_a_reserve_refuses) {
     static const char *const bad[][4] = {
         {"guava", "SEED", "1", "(error) ERR kind 'guava' takes no SEED"},

@@ -89,8 +89,8 @@ struct choice {
     unsigned bits, hashes;
 };
 
-/* The fewest hashes that keep the rate with so many bits; 0: there are none, or even one
- * keeps it. ClickHouse then tries more bits, and ends up with the most. */
+/* The fewest hashes that keep the rate with so many bits, 2 or more; 0: there are none, or
+ * even one keeps it. ClickHouse then tries more bits, and ends up with the most. */
 static unsigned hashes_for(unsigned bits, double error) {
     unsigned k = 0;
     while (rates[bits][k] > 0)

@@ -22,7 +22,8 @@
 #include "kinds/single.h"
 #include "real.h"
 
-/* A double holds any whole number up to here. */
+/* A double holds any whole number up to here. The largest capacity takes fewer, whatever the
+ * rate. */
 #define BITS_MAX (UINT64_C(1) << 53)
 
 /* ---- places ---- */
