@@ -22,7 +22,7 @@
 #include "kinds/single.h"
 #include "real.h"
 
-/* A double holds any whole number up to here. The largest capacity takes fewer, whatever the
+/* A double holds any whole number up to here. The largest capacity takes fewer at any
  * rate. */
 #define BITS_MAX (UINT64_C(1) << 53)
 
