@@ -395,6 +395,15 @@ TEST(the_items_of_a_filter_are_counted_by_its_bits) {
     }
 }
 
+/* Guava counts in ints: 2^31 - 1 is as far as a place can be, and -2^31 becomes that. */
+TEST(a_negative_hash_is_turned_and_no_other) {
+    unsigned char bits[8] = {0};
+    struct layer layer = {.bits = bits, .bytes = 8, .probes = 1, .variant = 1};
+    CHECK(kind_guava.add(&layer, (struct hashed){INT32_MAX, 0}));
+    CHECK_UINT(load_u64(bits), UINT64_C(1) << 63);
+    CHECK(!kind_guava.add(&layer, (struct hashed){UINT64_C(1) << 31, 0}));
+}
+
 /* Hashes of few bits don't reach the end of the largest arrays. */
 TEST(bits_that_no_item_can_set_are_no_places) {
     struct layer layer = {.bytes = UINT64_C(1) << 30, .probes = 3, .variant = 1};
