@@ -240,7 +240,8 @@ demo-feed: $(MODULE) $(PROGRAM) $B/demo/feed-demo | build/deps/postgres-17/bin
 
 .PHONY: coverage mutate
 SERVERS ?= redis-6.0 redis-7.0 redis-8.6 valkey-9.1
-counted := -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
+# Processes share the counters: additions that got lost would show as ways not taken.
+counted := -fprofile-instr-generate -fprofile-update=atomic -fcoverage-mapping -mllvm -runtime-counter-relocation
 counting = $(MAKE) -s --no-print-directory CC=build/deps/clang/clang B=build/coverage OPT=-O1 SANFLAGS="$(counted)" \
     CFLAGS="$(CFLAGS) -Wno-missing-field-initializers -Wno-unused-command-line-argument" MODULE=build/coverage/bulwark.so
 coverage: bulwark $(INTEGRATION) build/plain/commands-fuzz

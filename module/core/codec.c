@@ -274,9 +274,8 @@ enum bloom_status codec_read_header(const void *bytes, size_t length,
 static uint64_t count_zeros(const struct chain *c, uint64_t offset, uint64_t end) {
     static const unsigned char zeros[ZERO_STEP];
     uint64_t start = offset, left;
-    const unsigned char *piece;
-    while (offset < end && offset - start < ZEROS_MAX &&
-           (piece = chain_piece(c, offset, &left)) != NULL) {
+    while (offset < end && offset - start < ZEROS_MAX) {
+        const unsigned char *piece = chain_piece(c, offset, &left);
         if (left > end - offset) left = end - offset;
         size_t step = left < ZERO_STEP ? (size_t)left : ZERO_STEP;
         if (memcmp(piece, zeros, step) != 0) break;

@@ -9,12 +9,13 @@
 #include "real.h"
 
 /* The sizes are best for so many items that half of the bits are set. A filter that looks
- * at nothing says "maybe" to everything: what it was made for can't be told. */
+ * at nothing says "maybe" to everything: what it was made for can't be told, and is taken
+ * for what a single hash would do. */
 static void guess(const struct kind *kind, struct layer *plan) {
     uint64_t bits = kind->places ? kind->places(plan) : 8 * plan->bytes;
     unsigned probes = plan->probes ? plan->probes : 1;
-    double capacity = (double)bits * REAL_LN2 / probes;
-    plan->capacity = capacity >= 1 ? (uint64_t)capacity : 1;
+    uint64_t capacity = (uint64_t)((double)bits * REAL_LN2 / probes);
+    plan->capacity = capacity ? capacity : 1;
     plan->error = real_power(0.5, probes);
     if (plan->error < DBL_MIN) plan->error = DBL_MIN;
 }
@@ -67,8 +68,7 @@ const char *form_misfit(const struct chain *c, const struct form *in) {
     if (plan.bytes != layer->bytes || plan.parameter != layer->parameter)
         return "its size is another";
     if (plan.probes != layer->probes) return "its number of hashes is another";
-    if (spec.variant != c->variant || plan.variant != layer->variant)
-        return "its variant is another";
+    if (spec.variant != c->variant) return "its variant is another";
     if (spec.secret.k0 != c->secret.k0) return "its seed is another";
     return NULL;
 }

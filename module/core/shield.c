@@ -30,11 +30,10 @@ static enum cause cause_of_doubt(unsigned doubt) {
 
 /* ---- leases ---- */
 
-/* Stored times may be any number. */
-static int64_t plus(int64_t a, int64_t b) {
+/* Stored times may be any number. A steady clock is at 0 or later: no sum is too small. */
+static int64_t later_by(int64_t steady, int64_t ms) {
     int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return b > 0 ? INT64_MAX : INT64_MIN;
+    return __builtin_add_overflow(steady, ms, &sum) ? INT64_MAX : sum;
 }
 
 static int64_t minus(int64_t a, int64_t b) {
@@ -46,7 +45,7 @@ static int64_t minus(int64_t a, int64_t b) {
 /* If the clock was set back after the lease was given, vouched_at is later than now. */
 static int64_t steady_end(const struct standing *s, struct moment now) {
     int64_t from = s->vouched_at > now.wall ? s->vouched_at : now.wall;
-    return plus(now.steady, minus(s->lease, from));
+    return later_by(now.steady, minus(s->lease, from));
 }
 
 static bool lease_is_over(const struct standing *s, struct moment now) {

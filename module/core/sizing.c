@@ -72,7 +72,6 @@ double sizing_load(unsigned probes, unsigned sectors, double error) {
     double low = 1e-3, high = 1024;
     while (high - low > 1e-13 * low) {
         double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) break;
         if (real_power(sizing_line_error(sectors, middle), probes) <= error)
             low = middle;
         else
@@ -81,14 +80,12 @@ double sizing_load(unsigned probes, unsigned sectors, double error) {
     return low;
 }
 
-static bool count_lines(uint64_t items, double error, struct geometry *g) {
+/* Never above SIZING_LINES_MAX: for so many items the hash has no such error. */
+static uint64_t count_lines(uint64_t items, double error, const struct geometry *g) {
     double load = sizing_load(g->probes, g->sectors, error - hash_floor(items));
     double lines = (double)g->probes * (double)items / load;
-    if (!(lines < (double)SIZING_LINES_MAX)) return false;
-
-    g->lines = (uint64_t)lines;
-    if ((double)g->lines < lines || g->lines == 0) g->lines++;
-    return true;
+    uint64_t whole = (uint64_t)lines;
+    return whole + ((double)whole < lines);
 }
 
 /* Where one more line an item begins to save 4 to 5 % of memory. */
@@ -108,11 +105,14 @@ enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry 
     while (error < families[row].at_least)
         row++;
     struct geometry g = {families[row].probes, families[row].sectors, 0};
-    if (!count_lines(items, error, &g)) return BLOOM_TOO_BIG;
+    g.lines = count_lines(items, error, &g);
 
     /* Two bits an item pay from about 0.2 on. */
-    struct geometry two = {1, 2, 0};
-    if (error >= 0.1 && count_lines(items, error, &two) && two.lines < g.lines) g = two;
+    if (error >= 0.1) {
+        struct geometry two = {1, 2, 0};
+        two.lines = count_lines(items, error, &two);
+        if (two.lines < g.lines) g = two;
+    }
 
     *out = g;
     return BLOOM_OK;

@@ -57,8 +57,8 @@ double sizing_flat_error(uint64_t bits, unsigned hashes, uint64_t items);
 double sizing_load(unsigned probes, unsigned sectors, double error);
 
 /* The smallest geometry of the family that holds the items at that error. Refuses
- * BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items), BLOOM_RATE_TOO_SMALL (under
- * 4*items/2^64) and BLOOM_TOO_BIG. */
+ * BLOOM_BAD_ERROR_RATE, BLOOM_BAD_CAPACITY (no items) and BLOOM_RATE_TOO_SMALL (under
+ * 4*items/2^64). */
 enum bloom_status sizing_geometry(uint64_t items, double error, struct geometry *out);
 
 #endif

@@ -187,7 +187,6 @@ static void must_have_an_estimate(const struct chain *c) {
     struct estimate e = estimate_chain(c);
     MUST(e.error >= 0 && e.error <= 1);
     MUST(e.fill >= 0 && e.fill <= 1 && e.bits > 0);
-    estimate_items(c->kind, &c->layers[0]);
 }
 
 static void add_and_ask(struct chain *c, struct feed *in) {
@@ -234,11 +233,13 @@ static void must_come_back(const struct chain *c, const struct form *in) {
     free(out);
 }
 
-static void fill(struct chain *c, const struct form *form, struct feed *items) {
+static void fill(struct chain *c, const struct form *form, const struct layer *plan,
+                 struct feed *items) {
     MUST(chain_flaw(c) == NULL);
     MUST(form_misfit(c, form) == NULL);
     form_pour(c, form);
     must_be_written_as(c, form);
+    MUST(form_count(c->kind, form, plan) == estimate_items(c->kind, &c->layers[0]));
     must_have_an_estimate(c);
     add_and_ask(c, items);
     MUST(chain_flaw(c) == NULL);
@@ -265,7 +266,7 @@ static void give_form(const struct kind *kind, const struct form *form, uint8_t 
     if (!c) return;
     status = chain_grow(c, &plan);
     MUST(status == BLOOM_OK || status == BLOOM_NO_MEMORY);
-    if (status == BLOOM_OK) fill(c, form, items);
+    if (status == BLOOM_OK) fill(c, form, &plan, items);
     chain_free(c);
 }
 

@@ -339,5 +339,12 @@ TEST(a_count_of_items_stops_at_its_limit) {
     CHECK(add_number(c, 2));
     CHECK(ask_number(c, 1) && ask_number(c, 2));
     CHECK_UINT(chain_items(c), CHAIN_ITEMS_MAX);
+
+    struct batch b;
+    uint8_t added[2];
+    batch_of(&b, 3, 2);
+    c->layers[0].capacity = 2 * CHAIN_ITEMS_MAX;
+    CHECK_UINT(chain_add(c, b.items, 2, added, CHAIN_STOP), 2);
+    CHECK_UINT(chain_items(c), CHAIN_ITEMS_MAX);
     CHECK_STR(chain_flaw(c), NULL);
 }

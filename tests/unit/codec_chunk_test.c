@@ -77,16 +77,15 @@ TEST(a_filter_that_was_just_reserved_costs_almost_nothing) {
     struct chain *to = waiting_for(f->live);
     struct block chunk = block_of(NULL, 1 << 20);
     block_defer(chunk);
-    uint64_t next = 0, sent = 0;
+    uint64_t next = 0;
     for (uint64_t before = 0;; before = next) {
         chunk.length = codec_write_chunk(f->live, before, chunk.bytes, 1 << 20, &next);
         if (chunk.length == 0) break;
+        CHECK_UINT(chunk.length, CODEC_CHUNK_HEADER);
         CHECK(next - before <= 9 << 20);
         chunk_must_be_read(to, chunk);
-        sent += chunk.length;
     }
     must_be_equal(to, f->live);
-    CHECK_NEAR((double)sent, 0, (double)chain_bytes(to) / 1000);
 }
 
 TEST(a_run_of_zeros_may_cross_layers) {

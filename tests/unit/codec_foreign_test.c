@@ -185,6 +185,7 @@ TEST(every_shorter_or_longer_header_of_redisbloom_is_refused) {
         enum bloom_status status =
             redisbloom_read_header(header, length, c->memory, &out, &why);
         CHECK_INT(status, length == TWO_LINKS ? BLOOM_OK : BLOOM_CORRUPT);
+        if (length <= 16) CHECK_STR(why, length < 16 ? "it ends too early" : NO_LENGTH);
         chain_free(out);
     }
 }
@@ -380,6 +381,30 @@ TEST(every_lie_in_the_data_of_bf_load_is_refused) {
         CHECK_STR(why, lie->why);
         CHECK_UINT(memory_blocks(), blocks);
     }
+}
+
+TEST(as_many_layers_as_a_kind_may_have_are_begun_and_no_more) {
+    struct chain *out;
+    const char *why;
+    for (uint64_t more = 0; more < 2; more++) {
+        enum bloom_status wanted = more ? BLOOM_CORRUPT : BLOOM_OK;
+        struct redisbloom_head r = {.links = kind_redisbloom.layers_max + more};
+        CHECK_INT(redisbloom_start(&r, counting_memory(), &out, &why), wanted);
+        chain_free(out);
+        struct valkeybloom_head v = {
+            .layers = kind_valkeybloom.layers_max + more, .error = 0.01, .tightening = 0.5};
+        CHECK_INT(valkeybloom_start(&v, counting_memory(), &out, &why), wanted);
+        chain_free(out);
+    }
+}
+
+/* A file has 64 bits for it, BF.LOAD 32. */
+TEST(an_expansion_of_more_than_32_bits_is_refused) {
+    struct valkeybloom_head head = {.layers = 1, .expansion = UINT64_C(1) << 32};
+    struct chain *out;
+    const char *why;
+    CHECK_INT(valkeybloom_start(&head, counting_memory(), &out, &why), BLOOM_CORRUPT);
+    CHECK_STR(why, "the expansion is too large");
 }
 
 TEST(every_shorter_or_longer_data_of_bf_load_is_refused) {

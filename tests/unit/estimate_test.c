@@ -245,10 +245,12 @@ TEST(however_many_and_large_the_layers_are_so_many_bytes_are_looked_at_and_no_mo
             for (uint32_t n = 1; n <= kinds[k]->layers_max; n += 1 + n / 3) {
                 if (kinds[k]->exceeds) continue;
                 struct chain *c = chain_of_equal_layers(kinds[k], n, bits, sizes[s]);
-                uint64_t looked_at = estimate_chain(c).looked_at;
+                struct estimate e = estimate_chain(c);
+                uint64_t looked_at = e.looked_at;
 
                 test_case("%s, %u layers of %llu bytes: %llu looked at", kinds[k]->name, n,
                           (unsigned long long)sizes[s], (unsigned long long)looked_at);
+                CHECK(e.fill == 0); /* no share of nothing */
                 CHECK(looked_at <= ESTIMATE_CHAIN_BYTES);
                 CHECK(looked_at <= n * ESTIMATE_LAYER_BYTES);
                 CHECK(looked_at >= 64 * n);

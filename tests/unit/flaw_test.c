@@ -53,6 +53,7 @@ TEST(a_layer_is_of_its_filters_variant) {
     struct chain *c = whole(&kind_guava);
     CHECK_WITH(c, c->variant, c->variant + 1, "its layer is of another variant");
     CHECK_WITH(c, c->layers[0].variant, 9, "its layer is of another variant");
+    CHECK_WITH(c, c->nlayers, 0, "there is no layer");
 }
 
 /* Of both, so that they are the same. */
@@ -107,6 +108,7 @@ TEST(a_filter_of_redisbloom_has_the_bits_of_its_power_of_two) {
     CHECK_WITH(c, c->layers[0].variant, 63, "a layer has a power of two that is too large");
     CHECK_WITH(c, c->layers[0].variant, 20, "a layer has fewer bits than its power of two");
     CHECK_WITH(c, c->identity, 1, "it has a field set that its kind doesn't know");
+    CHECK_WITH(c, c->secret.k0, 1, "it has a field set that its kind doesn't know");
     CHECK_WITH(c, c->variant, 0x80, "an option is unknown");
 }
 

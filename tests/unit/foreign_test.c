@@ -99,9 +99,21 @@ TEST(sizes_do_not_depend_on_whose_logarithm_it_is) {
     CHECK(other_bit * 5000 < asked);
 }
 
+static struct layer planned_after(struct redisbloom_link link, uint64_t growth) {
+    struct redisbloom_head head = {link.items, 1, REDISBLOOM_HASH_64, growth};
+    struct layer plan;
+    const char *why;
+    struct chain *c;
+    CHECK_INT(redisbloom_start(&head, counting_memory(), &c, &why), BLOOM_OK);
+    CHECK_INT(redisbloom_add_link(c, &link, &why), BLOOM_OK);
+    CHECK_INT(redisbloom_finish(c, &head, &why), BLOOM_OK);
+    CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
+    chain_free(c);
+    return plan;
+}
+
 /* Filters of before 2.2 go on with powers of two, as RedisBloom 2.2.4 did. */
 TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
-    struct redisbloom_head head = {2903, 1, REDISBLOOM_HASH_64, 2};
     struct redisbloom_link link = {.capacity = 2903,
                                    .hashes = 16,
                                    .bits = 0,
@@ -110,19 +122,39 @@ TEST(a_chain_of_rounded_layers_gets_another_rounded_one) {
                                    .items = 2903,
                                    .error = 1.953125e-05,
                                    .bits_per_item = 22.569313745368127};
-    const char *why;
-    struct chain *c;
-    CHECK_INT(redisbloom_start(&head, counting_memory(), &c, &why), BLOOM_OK);
-    CHECK_INT(redisbloom_add_link(c, &link, &why), BLOOM_OK);
-    CHECK_INT(redisbloom_finish(c, &head, &why), BLOOM_OK);
-
-    struct layer plan;
-    CHECK_INT(chain_plan(c, 0, &plan), BLOOM_OK);
+    struct layer plan = planned_after(link, 2);
     CHECK_UINT(plan.bytes, 32768);
     CHECK_UINT(plan.variant, 18);
     CHECK_UINT(plan.capacity, 10917);
     CHECK_UINT(plan.probes, 17);
     CHECK(plan.error == 9.765625e-06);
+}
+
+TEST(a_rounded_layer_of_few_bits_has_a_byte) {
+    struct redisbloom_link link = {.capacity = 1,
+                                   .hashes = 3,
+                                   .bits = 0,
+                                   .n2 = 2,
+                                   .bytes = 1,
+                                   .items = 1,
+                                   .error = 0.2,
+                                   .bits_per_item = 3.349834147794759};
+    struct layer plan = planned_after(link, 1);
+    CHECK_UINT(plan.bytes, 1);
+    CHECK_UINT(plan.variant, 3);
+    CHECK_UINT(plan.capacity, 1);
+}
+
+/* A filter of such a rate may come from elsewhere, and be advised about. */
+TEST(a_layer_that_needs_less_than_a_bit_has_a_word) {
+    struct chain_spec spec = {.kind = &kind_redisbloom,
+                              .error = 0.999,
+                              .variant = REDISBLOOM_NONSCALING | REDISBLOOM_NOT_ROUNDED};
+    struct layer plan;
+    struct chain *c;
+    CHECK_INT(chain_new(&spec, counting_memory(), &c), BLOOM_OK);
+    CHECK_INT(chain_plan(c, 1, &plan), BLOOM_OK);
+    CHECK_UINT(plan.bytes, 8);
     chain_free(c);
 }
 
@@ -247,6 +279,8 @@ TEST(a_foreign_filter_that_would_be_too_large_is_refused) {
         struct chain *c = chain_made(counting_memory(), &spec, 1);
         test_case("%s", foreign[k]->name);
         c->layers[0].capacity = UINT64_C(1) << 60; /* as if it had grown so far */
+        CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
+        c->expansion = 2; /* the items could be counted, the bits could not */
         CHECK_INT(chain_plan(c, 0, &plan), BLOOM_TOO_BIG);
         c->layers[0].capacity = 1;
     }

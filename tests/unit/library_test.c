@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library_test.c - the kinds of filters that other libraries make: their hashes, sizes and
  * bytes are those that the libraries gave. */
+#include <float.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -143,6 +144,7 @@ TEST(a_leveldb_filter_has_leveldbs_size) {
 TEST(a_clickhouse_filter_has_clickhouses_size) {
     static const struct sized table[] = {
         {.9, 1000, 250, 2},     {.283, 1000, 250, 2},    {.25, 1000, 375, 2},
+        {.23, 1000, 2375, 13}, /* one hash would do: such bits are passed over */
         {.2, 1000, 500, 2},     {.15, 1000, 500, 3},     {.1, 1000, 625, 3},
         {.05, 1000, 875, 3},    {.03, 1000, 1000, 4},    {.025, 1000, 1000, 4},
         {.02, 1000, 1125, 4},   {.01, 1000, 1250, 5},    {.005, 1000, 1500, 5},
@@ -173,6 +175,7 @@ TEST(a_crc32_filter_has_its_programs_size) {
         {.3, 1, 8, 1},
         {1e-4, 3, 8, 13},
         {.01, 2000000000, 2396264600, 6},
+        {DBL_TRUE_MIN, UINT64_C(1) << 40, 212955401347352, 1074},
     };
     must_be_sized(&kind_crc32, table, COUNT(table));
 }
@@ -278,7 +281,7 @@ static uint8_t says(const struct chain *c, const char *item) {
 
 #define BYTES(text) .bytes = (const unsigned char *)(text), .length = sizeof(text) - 1
 
-/* What LevelDB, and both of its ports, say to "hello". */
+/* What LevelDB, and both of its ports, say to "hello". What says so to all takes no bit. */
 TEST(leveldbs_odd_filters_say_what_they_say_there) {
     static const struct {
         struct form form;
@@ -298,16 +301,34 @@ TEST(leveldbs_odd_filters_say_what_they_say_there) {
         struct chain *c = read(&kind_leveldb, table[i].form);
         test_case("row %zu", i);
         CHECK_INT(c ? says(c, "hello") : -1, table[i].hello);
-        if (c) chain_free(c);
+        if (!c) continue;
+        add(c, "hello", 5);
+        CHECK_INT(says(c, "hello"), 1);
+        if (table[i].hello)
+            must_be_written_as(c, table[i].form.bytes, table[i].form.length);
+        chain_free(c);
     }
 }
 
 TEST(a_form_is_taken_for_a_filter_of_which_half_the_bits_get_set) {
-    struct form form = {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3, .bits = 64};
-    struct chain *c = read(&kind_crc32, form);
-    CHECK_UINT(chain_capacity(c), 14); /* 64 * ln 2 / 3 */
-    CHECK(c->error == .125);
-    chain_free(c);
+    static const struct {
+        const struct kind *kind;
+        struct form form;
+        uint64_t capacity; /* 64 * ln 2 / hashes */
+        double error;
+    } table[] = {
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3, .bits = 64}, 14, .125},
+        {&kind_leveldb, {BYTES("\0\0\0\0\0\0\0\0\1")}, 44, .5},
+        {&kind_leveldb, {BYTES("\0\0\0\0\0\0\0\0\0")}, 44, .5}, /* it asks for nothing */
+        {&kind_clickhouse, {BYTES("\0"), .hashes = 2000}, 1, DBL_MIN},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct chain *c = read(table[i].kind, table[i].form);
+        test_case("row %zu", i);
+        CHECK_UINT(chain_capacity(c), table[i].capacity);
+        CHECK(c->error == table[i].error);
+        chain_free(c);
+    }
 }
 
 TEST(a_form_that_is_no_filter_is_refused) {
@@ -329,6 +350,8 @@ TEST(a_form_that_is_no_filter_is_refused) {
         {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 3, .bits = 65}},
         {&kind_crc32, {BYTES("\0\0\0\0\0\0\0"), .hashes = 3, .bits = 50}},
         {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .bits = 50}},
+        {&kind_crc32, {BYTES("\0\0\0\0\0\0\0\0"), .hashes = 65536, .bits = 50}},
+        {&kind_crc32, {BYTES(""), .hashes = 3, .bits = UINT64_MAX}},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         test_case("row %zu", i);
@@ -336,7 +359,7 @@ TEST(a_form_that_is_no_filter_is_refused) {
     }
 }
 
-TEST(a_form_of_another_size_or_seed_is_no_form_of_the_filter) {
+TEST(a_form_of_another_size_variant_or_seed_is_no_form_of_the_filter) {
     struct chain *c = made(&kind_clickhouse, 0, 7, .15, 16);
     struct form form = {BYTES("\x80\x50\x04\x01\x00\x08\x00\x00"), .hashes = 3, .seed = 7};
     CHECK_STR(form_misfit(c, &form), NULL);
@@ -347,6 +370,12 @@ TEST(a_form_of_another_size_or_seed_is_no_form_of_the_filter) {
     CHECK_STR(form_misfit(c, &form), "its number of hashes is another");
     form.length = 7;
     CHECK_STR(form_misfit(c, &form), "its size is another");
+
+    c = made(&kind_leveldb, 1, 0, .01, 2);
+    form = (struct form){BYTES("\0\0\0\0\0\0\0\0\6"), .variant = 1};
+    CHECK_STR(form_misfit(c, &form), NULL);
+    form.variant = 0;
+    CHECK_STR(form_misfit(c, &form), "its variant is another");
 }
 
 TEST(the_items_of_a_filter_are_counted_by_its_bits) {
@@ -354,13 +383,46 @@ TEST(the_items_of_a_filter_are_counted_by_its_bits) {
                                               &kind_guava, &kind_crc32};
     for (size_t k = 0; k < COUNT(some); k++) {
         struct chain *c = made(some[k], 0, 0, .01, 10000);
-        for (uint64_t n = 0; n < 8000; n++)
-            add_number(c, n);
         test_case("%s", some[k]->name);
+        CHECK_UINT(estimate_items(some[k], &c->layers[0]), 0);
+        add_number(c, 0);
+        CHECK_UINT(estimate_items(some[k], &c->layers[0]), 1);
+        for (uint64_t n = 1; n < 8000; n++)
+            add_number(c, n);
         CHECK_NEAR((double)estimate_items(some[k], &c->layers[0]), 8000, 400);
         memset(c->layers[0].bits, 0xff, c->layers[0].bytes);
         CHECK(estimate_items(some[k], &c->layers[0]) > 50000);
     }
+}
+
+/* Guava counts in ints: 2^31 - 1 is as far as a place can be, and -2^31 becomes that. */
+TEST(a_negative_hash_is_turned_and_no_other) {
+    unsigned char bits[8] = {0};
+    struct layer layer = {.bits = bits, .bytes = 8, .probes = 1, .variant = 1};
+    CHECK(kind_guava.add(&layer, (struct hashed){INT32_MAX, 0}));
+    CHECK_UINT(load_u64(bits), UINT64_C(1) << 63);
+    CHECK(!kind_guava.add(&layer, (struct hashed){UINT64_C(1) << 31, 0}));
+}
+
+/* Hashes of few bits don't reach the end of the largest arrays. */
+TEST(bits_that_no_item_can_set_are_no_places) {
+    struct layer layer = {.bytes = UINT64_C(1) << 30, .probes = 3, .variant = 1};
+    CHECK_UINT(kind_guava.places(&layer), UINT64_C(1) << 31);
+    layer.bytes = (UINT64_C(1) << 28) - 8;
+    CHECK_UINT(kind_guava.places(&layer), (UINT64_C(1) << 31) - 64);
+    layer = (struct layer){.bytes = UINT64_C(1) << 30, .probes = 3, .variant = 0};
+    CHECK_UINT(kind_guava.places(&layer), UINT64_C(1) << 33);
+
+    layer.parameter = 0x1p33;
+    CHECK_UINT(kind_crc32.places(&layer), 0xffffffff + 3 * UINT64_C(0xffff) + 1);
+    layer.parameter = 0x1p32;
+    CHECK_UINT(kind_crc32.places(&layer), UINT64_C(1) << 32);
+}
+
+TEST(strangers_with_a_members_hash_are_no_more_than_all) {
+    CHECK_NEAR(estimate_twins(&kind_crc32, UINT64_C(1) << 31), 0.5, 0);
+    CHECK_NEAR(estimate_twins(&kind_crc32, UINT64_C(1) << 33), 1, 0);
+    CHECK_NEAR(estimate_twins(&kind_guava, UINT64_C(1) << 33), 0, 0);
 }
 
 /* ---- encodings ---- */

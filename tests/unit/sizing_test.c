@@ -287,6 +287,13 @@ TEST(questions_at_the_edge_have_an_answer) {
     }
 }
 
+TEST(the_most_items_that_a_rate_allows_have_lines_that_can_be_counted) {
+    for (int power = 1; power < 62; power++) {
+        struct geometry g = geometry_for(UINT64_C(1) << (62 - power), ldexp(1, -power));
+        CHECK(g.lines >= 1 && g.lines < SIZING_LINES_MAX);
+    }
+}
+
 /* As an INFO of a forged or very overfull filter would ask: a number, and soon. */
 TEST(the_error_of_a_filter_with_far_too_many_items_is_1) {
     static const uint64_t items[] = {1 << 20, UINT64_C(1) << 40, UINT64_C(1) << 50,

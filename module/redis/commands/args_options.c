@@ -79,8 +79,10 @@ static bool refuse_without_value(const struct line *l, enum option o,
 static bool read_option(struct line *l) {
     RedisModuleString *text = l->argv[l->at++];
     enum option o = option_of(l, text);
-    if (o == OPTION_UNKNOWN)
-        return l->loose || (reply_option_error(l->ctx, l->dialect->unknown, text), false);
+    if (o == OPTION_UNKNOWN) {
+        if (!l->loose) reply_option_error(l->ctx, l->dialect->unknown, text);
+        return l->loose;
+    }
     if (l->seen & 1u << o && !l->loose)
         return reply_option_error(l->ctx, "ERR option '%s' given twice", text), false;
     l->seen |= 1u << o;

@@ -57,7 +57,8 @@ static bool refuse_kind(const struct line *l, RedisModuleString *text) {
 
 bool args_kind_of(struct line *l, RedisModuleString *text) {
     l->wish->kind = settings_kind(text);
-    return l->wish->kind || refuse_kind(l, text);
+    if (!l->wish->kind) return refuse_kind(l, text);
+    return true;
 }
 
 /* What the wish has of another kind doesn't fit this one. A filter that could not grow,

@@ -71,14 +71,16 @@ static bool make_like(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleS
         return refuse_numbers(ctx, like, other->live), false;
     enum bloom_status status = make_alike(ctx, other->live, &c);
     if (status >= 0) status = make_filter_of(ctx, name, c, wish->state, false, &f);
-    return status >= 0 || (reply_refusal(ctx, name, status), false);
+    if (status < 0) reply_refusal(ctx, name, status);
+    return status >= 0;
 }
 
 static bool make_anew(RedisModuleCtx *ctx, RedisModuleString *name,
                       const struct wish *wish) {
     struct filter *f;
     enum bloom_status status = make_filter(ctx, name, wish, &f);
-    return status >= 0 || (reply_refusal(ctx, name, status), false);
+    if (status < 0) reply_refusal(ctx, name, status);
+    return status >= 0;
 }
 
 /* BF.RESERVE key error capacity [EXPANSION n | NONSCALING] [KIND kind] [VARIANT v] [SEED n]

@@ -14,13 +14,12 @@
 #include "settings/settings.h"
 #include "watch/overfull.h"
 
-static bool refuse_difference(RedisModuleCtx *ctx, RedisModuleString *name,
+static void refuse_difference(RedisModuleCtx *ctx, RedisModuleString *name,
                               const char *difference) {
     char words[96];
     snprintf(words, sizeof words, "ERR filters can't be compared: their %s differ",
              difference);
     reply_error_of(ctx, name, words);
-    return false;
 }
 
 /* Finds a filter that is there and complete, and comparable to the other one, unless that
@@ -31,7 +30,8 @@ static bool find_comparable(RedisModuleCtx *ctx, RedisModuleString *name,
     if (!*f) return reply_refusal(ctx, name, BLOOM_NOT_FOUND), false;
     if (chain_is_partial((*f)->live)) return reply_refusal(ctx, name, BLOOM_PARTIAL), false;
     const char *difference = to ? union_difference((*f)->live, to) : NULL;
-    return !difference || refuse_difference(ctx, name, difference);
+    if (difference) refuse_difference(ctx, name, difference);
+    return !difference;
 }
 
 /* BF.COVERS key other

@@ -18,15 +18,13 @@ uint64_t rebuild_token(RedisModuleString *text) {
     return strtoull(digits, NULL, 16);
 }
 
-static bool is_partial(const struct filter *f) {
-    return chain_is_partial(f->live) || (f->next && chain_is_partial(f->next));
-}
-
 enum bloom_status rebuild_resume(const struct rebuild *r) {
     if (!r->f) return BLOOM_NOT_FOUND;
     enum bloom_status status = answer_resume(r->f, rebuild_token(r->argv[3]));
     if (r->from_upstream) return status == BLOOM_INTERRUPTED ? BLOOM_OK : status;
-    return status >= 0 && is_partial(r->f) ? BLOOM_PARTIAL : status;
+    if (status < 0) return status;
+    bool partial = chain_is_partial(r->f->live) || chain_is_partial(r->f->next);
+    return partial ? BLOOM_PARTIAL : BLOOM_OK;
 }
 
 void rebuild_set_next(struct filter *f, struct chain *next) {

@@ -75,8 +75,7 @@ static void *rdb_load(RedisModuleIO *rdb, int encoding) {
     const char *why = "its encoding version is unknown";
     enum bloom_status status = BLOOM_CORRUPT;
     struct chain *c = NULL;
-    if (encoding < REDISBLOOM_ENCODING_MIN || encoding > REDISBLOOM_ENCODING)
-        return type_loaded(rdb, NULL, status, why);
+    if (encoding > REDISBLOOM_ENCODING) return type_loaded(rdb, NULL, status, why);
     struct redisbloom_head head = load_head(rdb, encoding);
     if (RedisModule_IsIOError(rdb)) return type_loaded(rdb, NULL, status, CUT_SHORT);
 

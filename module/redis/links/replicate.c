@@ -87,11 +87,12 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
 /* Sends the bits from `offset` up to `end`, or some more. */
 static void send_bits(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c,
                       uint64_t offset, uint64_t end) {
-    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE, length;
+    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE;
     unsigned char *chunk = RedisModule_Alloc(room);
-    while (offset < end &&
-           (length = codec_write_chunk(c, offset, chunk, room, &offset)) > 0)
+    while (offset < end) {
+        size_t length = codec_write_chunk(c, offset, chunk, room, &offset);
         SEND(ctx, "BF.LOADCHUNK", "slb", name, (long long)offset + 1, chunk, length);
+    }
     RedisModule_Free(chunk);
 }
 
@@ -144,7 +145,7 @@ size_t replicate_items(RedisModuleCtx *ctx, RedisModuleString *name,
     for (size_t i = 0; i < n; i++)
         nchanged += changed[i];
 
-    if (n == 0 || (nchanged == 0 && !all)) return nchanged;
+    if (nchanged == 0 && !all) return 0;
     if (nchanged < n && !all)
         replicate_some(ctx, name, items, changed, n, nchanged);
     else if (as_it_is)

@@ -177,8 +177,7 @@ static void tell(RedisModuleCtx *ctx, unsigned found) {
 
 void trust_tick(RedisModuleCtx *ctx) {
     unsigned found = 0;
-    bool words = settings.trust & (DOUBT_RESTART | DOUBT_FAILOVER | TRUST_REPLICA);
-    if (words && stats_declared_filters() > 0) {
+    if (settings.trust && stats_declared_filters() > 0) {
         struct facts f = look(ctx);
         synced = synced && f.aof && f.rewriting;
         found = find_warnings(&f);
@@ -190,7 +189,7 @@ void trust_tick(RedisModuleCtx *ctx) {
 void trust_warnings(char words[TRUST_WARNINGS_MAX]) {
     unsigned found = atomic_load(&current);
     size_t length = 0;
-    words[0] = '\0';
+    words[length] = '\0';
     for (unsigned i = 0; i < WARNINGS; i++)
         if (found & 1u << i)
             length += (size_t)snprintf(words + length, TRUST_WARNINGS_MAX - length, "%s%s",

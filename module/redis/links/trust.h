@@ -11,8 +11,9 @@
  *                                        client has sent WAIT
  *     replica_unnamed                    on a replica: the master doesn't name it (beat.h)
  *
- * They are checked once a second, while there are filters that are loading or ready. Each
- * goes into the log once. The check can't see what writers do: no warning is no proof. */
+ * They are checked once a second, while bf-trust isn't empty and there are filters that are
+ * loading or ready. Each goes into the log once. The check can't see what writers do: no
+ * warning is no proof. */
 #ifndef BULWARK_TRUST_H
 #define BULWARK_TRUST_H
 

@@ -181,6 +181,9 @@ TEST(payloads_with_a_broken_frame_are_refused) {
     test_case("encoding version 1023");
     p = begun(1023), add_chunks(&p), payload_end(&p, version);
     must_refuse_payload(&p);
+    test_case("a later encoding of RedisBloom's");
+    p = payload_new("MBbloom--", 5), payload_end(&p, version);
+    must_refuse_payload(&p);
     test_case("no end");
     p = begun(1), add_chunks(&p), payload_seal(&p, version);
     must_refuse_payload(&p);

@@ -127,6 +127,15 @@ TEST(a_filter_over_capacity_is_told_what_to_reserve) {
     CHECK(strncmp(full(c, "k", "Advice")->str, "reserve 1", 9) == 0);
 }
 
+/* 64 bits of hash keep such a rate for 100 items, and hardly more. */
+TEST(where_a_larger_filter_cannot_keep_the_rate_there_is_no_advice) {
+    redisContext *c = client(server_start());
+    expect(c, "OK", "BF.RESERVE", "k", "2.2e-17", "100", "NONSCALING", "LOADING");
+    add_numbers(c, "k", 0, 120);
+    CHECK_INT(full(c, "k", "Overfull")->integer, 20);
+    CHECK_INT(full(c, "k", "Advice")->type, REDIS_REPLY_NIL);
+}
+
 static int lines_with(const char *log, const char *words) {
     int n = 0;
     for (; (log = strstr(log, words)) != NULL; log++)

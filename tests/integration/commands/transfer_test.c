@@ -149,6 +149,9 @@ TRANSCRIPT(a_partial_filter_denies_nothing) {
         CHECK_INT(count_missing(c, "copy", 0, 10), 0);
         CHECK_INT(count_missing(c, "copy", 5000, 6000), 0);
         expect(c, "#t", "BF.EXISTS", "copy", "nobody");
+        const redisReply *info = call(c, "BF.INFO", "copy", "FULL");
+        CHECK_INT(reply_field(info, "Estimated error rate")->type, REDIS_REPLY_NIL);
+        CHECK_INT(reply_field(info, "Advice")->type, REDIS_REPLY_NIL);
     }
     load_pieces(c, "copy", d, d->npieces - 1, d->npieces);
     CHECK(count_missing(c, "copy", 5000, 6000) > 900);

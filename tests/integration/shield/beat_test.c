@@ -126,20 +126,27 @@ static redisContext *chained(const char *module_args, const struct server *middl
     return last;
 }
 
+static bool is_warned_as_unnamed(redisContext *c) {
+    return strstr(info_text(c, "bf", "bf_trust_warnings"), "replica_unnamed");
+}
+
+/* Only who trusts replicas, and isn't named, is warned. */
 TEST(a_replica_of_a_replica_is_not_believed_unless_its_lag_is_bounded) {
     struct pair p = start_pair();
     redisContext *wary = chained(TRUST_REPLICAS, p.replica);
+    redisContext *wordless = chained("bf-trust failover", p.replica);
     redisContext *bounded = chained(TRUST_REPLICAS " bf-max-lag 5", p.replica);
     wait_for_belief(p.r, "k");
     wait_for_belief(bounded, "k");
     wait_for_beat(wary, "k");
     CHECK_STR(said_of(wary, "k"), "unknown");
     CHECK_STR(unknown_by(wary, "k"), "replica");
-    WAIT_UNTIL(strstr(info_text(wary, "bf", "bf_trust_warnings"), "replica_unnamed"));
+    WAIT_UNTIL(is_warned_as_unnamed(wary));
 
     server_pause(p.master);
     WAIT_UNTIL(strcmp(said_of(bounded, "k"), "unknown") == 0);
     CHECK_STR(unknown_by(bounded, "k"), "link_down");
+    CHECK(!is_warned_as_unnamed(wordless) && !is_warned_as_unnamed(p.r));
     server_resume(p.master);
     wait_for_belief(bounded, "k");
 }

@@ -165,6 +165,8 @@ TRANSCRIPT(xx_renews_only_what_is_ready_and_not_in_doubt) {
     expect_refusal(c, "nil", "BF.READY", "plain", "XX");
     expect_refusal(c, "nil", "BF.READY", "loading", "XX", "EX", "10");
     expect(c, "OK", "BF.READY", "ready", "XX");
+    expect(c, "OK", "BF.RESERVE", "no rows", "0.01", "100", "READY");
+    expect(c, "OK", "BF.READY", "no rows", "XX");
 
     const redisReply *dump = call(c, "DUMP", "ready");
     expectf(c, "OK", "RESTORE restored 0 %b", dump->str, dump->len);

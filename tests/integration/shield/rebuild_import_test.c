@@ -67,11 +67,13 @@ TRANSCRIPT(any_filter_is_rebuilt_into_a_librarys_and_back) {
         must_export(c, "k", f->data);
         expect(c, "[maybe, absent]", "BF.MCHECK", "k", f->member[0], "nobody at all");
 
-        const redisReply *r = call(c, "BF.REBUILD", "k", "START", "KIND", "lines");
+        const redisReply *r =
+            call(c, "BF.REBUILD", "k", "START", "EXPANSION", "4", "KIND", "lines");
         CHECK_INT(load_numbers(c, "k", r->str, 0, 10), 10);
         expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "10");
         expect(c, "[maybe, absent]", "BF.MCHECK", "k", "9", f->member[0]);
         CHECK_STR(full(c, "Kind")->str, "lines");
+        CHECK_INT(full(c, "Expansion rate")->integer, 4);
         expect(c, "1", "DEL", "k");
     }
 }
@@ -144,12 +146,26 @@ TRANSCRIPT(a_rebuild_begins_with_the_options_of_a_reserve) {
            "ENCODE", "int64");
     expect(c, "#t", "BF.COVERS", "k", "alike");
 
-    r = call(c, "BF.REBUILD", "k", "START", "SEED", "8", "ENCODE", "raw");
+    r = call(c, "BF.REBUILD", "k", "START", "SEED", "8");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "42");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    expect(c, "(error) ERR filters can't be compared: their seeds differ", "BF.COVERS", "k",
+           "alike");
+
+    r = call(c, "BF.REBUILD", "k", "START", "ENCODE", "raw");
     expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "anna");
     expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
     expect(c, "(error) ERR filters can't be compared: their encodings differ", "BF.COVERS",
            "k", "alike");
     expect(c, "[maybe, absent]", "BF.MCHECK", "k", "anna", "42");
+}
+
+TRANSCRIPT(a_rebuild_may_have_another_variant_than_the_live_filter) {
+    expect(c, "OK", "BF.RESERVE", "k", "0.01", "100", "KIND", "guava");
+    const redisReply *r = call(c, "BF.REBUILD", "k", "START", "VARIANT", "mitz32");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", r->str, "anna");
+    expect(c, "OK", "BF.REBUILD", "k", "COMMIT", r->str, "1");
+    CHECK_STR(full(c, "Variant")->str, "mitz32");
 }
 
 TRANSCRIPT(a_rebuild_refuses_what_a_reserve_refuses) {

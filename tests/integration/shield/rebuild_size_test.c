@@ -168,3 +168,17 @@ TEST(info_counts_rebuilds_and_both_generations) {
     CHECK_INT(counted(c, "oldest_rebuild_seconds"), 0);
     CHECK_INT(counted(c, "bytes"), bytes);
 }
+
+/* The ages of 64 are kept. */
+TEST(rebuilds_are_counted_however_many_there_are) {
+    redisContext *c = client(server_start());
+    char key[16];
+    for (int i = 0; i < 70; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        start_rebuild(c, key);
+    }
+    CHECK_INT(counted(c, "rebuilds"), 70);
+    expect(c, "OK", "FLUSHALL", "SYNC");
+    CHECK_INT(counted(c, "rebuilds"), 0);
+    CHECK_INT(counted(c, "oldest_rebuild_seconds"), 0);
+}

@@ -49,6 +49,9 @@ TEST(trust_in_restarts_without_a_file_that_keeps_all_is_warned_of) {
     set(c, "appendonly", "no");
     WAIT_UNTIL(warns(c, "restart_without_aof"));
     CHECK_INT(times_in(server_log(s), "there is no append-only file"), 1);
+
+    expect(c, "1", "DEL", "k");
+    WAIT_UNTIL(*info_text(c, "bf", "bf_trust_warnings") == '\0');
 }
 
 /* Where its answer is true. */
@@ -72,6 +75,10 @@ TEST(trust_in_failovers_is_warned_of_while_nobody_waits) {
     CHECK_STR(info_text(c, "bf", "bf_trust_warnings"),
               "restart_without_aof,failover_without_wait");
     CHECK_INT(times_in(server_log(s), "no client sends WAIT"), 1);
+    set(c, "min-replicas-to-write", "1");
+    WAIT_UNTIL(!warns(c, "failover_without_wait"));
+    set(c, "min-replicas-to-write", "0");
+    WAIT_UNTIL(warns(c, "failover_without_wait"));
     call(c, "WAIT", "0", "1");
     WAIT_UNTIL(!warns(c, "failover_without_wait"));
 }

@@ -89,13 +89,13 @@ struct choice {
     unsigned bits, hashes;
 };
 
-/* The fewest hashes that keep the rate with so many bits; 0: there are none, or even one
- * keeps it. ClickHouse then tries more bits, and ends up with the most. */
+/* The fewest hashes that keep the rate with so many bits, 2 or more; 0: there are none, or
+ * even one keeps it. ClickHouse then tries more bits, and ends up with the most. */
 static unsigned hashes_for(unsigned bits, double error) {
     unsigned k = 0;
     while (rates[bits][k] > 0)
         k++;
-    if (k == 0 || rates[bits][k - 1] > error) return 0;
+    if (rates[bits][k - 1] > error) return 0;
     while (k > 0 && rates[bits][k - 1] <= error)
         k--;
     return k > 0 ? k + 1 : 0;

@@ -22,7 +22,8 @@
 #include "kinds/single.h"
 #include "real.h"
 
-/* A double holds any whole number up to here. */
+/* A double holds any whole number up to here. The largest capacity takes fewer at any
+ * rate. */
 #define BITS_MAX (UINT64_C(1) << 53)
 
 /* ---- places ---- */
@@ -92,7 +93,6 @@ static uint64_t bytes_for(uint64_t bits) {
 static enum bloom_status crc32_plan(const struct chain *c, uint64_t capacity,
                                     struct layer *out) {
     double bits = (double)capacity * -real_log(c->error) / (REAL_LN2 * REAL_LN2);
-    if (bits >= (double)BITS_MAX) return BLOOM_TOO_BIG;
     uint64_t whole = (uint64_t)bits;
     uint64_t hashes = (uint64_t)((double)whole * REAL_LN2 / (double)capacity);
     if (hashes < 1) return BLOOM_RATE_TOO_LARGE;

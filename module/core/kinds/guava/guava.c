@@ -106,8 +106,7 @@ static enum bloom_status guava_plan(const struct chain *c, uint64_t capacity,
 
 static const char *guava_flaw(const struct layer *layer) {
     if (layer->bytes % 8 != 0) return "it is not whole words";
-    if (layer->bytes / 8 < 1 || layer->bytes / 8 > WORDS_MAX)
-        return "it has a bad number of words";
+    if (layer->bytes / 8 > WORDS_MAX) return "it has a bad number of words";
     if (layer->probes < 1 || layer->probes > HASHES_MAX)
         return "it has a bad number of hashes";
     if (layer->variant > MITZ_32) return "its variant is unknown";

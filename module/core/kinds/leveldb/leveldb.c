@@ -112,7 +112,6 @@ static enum bloom_status leveldb_plan(const struct chain *c, uint64_t capacity,
                                       struct layer *out) {
     uint64_t bits_per_item = round_up(-real_log(c->error) / (LN2 * LN2));
     double hashes = (double)bits_per_item * HASHES_A_BIT;
-    if (capacity > BITS_MAX / bits_per_item) return BLOOM_TOO_BIG;
     uint64_t bits = capacity * bits_per_item;
     if (bits < BITS_MIN) bits = BITS_MIN;
     *out = (struct layer){

@@ -147,8 +147,8 @@ static enum bloom_status lines_plan(const struct chain *c, uint64_t capacity,
 
     struct geometry g;
     enum bloom_status status = sizing_geometry(capacity, error, &g);
-    /* A ledger with nothing left is not a bad number from the user. */
-    if (status == BLOOM_BAD_ERROR_RATE && c->nlayers > 0) return BLOOM_RATE_TOO_SMALL;
+    /* A chain has a good rate: its ledger has nothing left. */
+    if (status == BLOOM_BAD_ERROR_RATE) return BLOOM_RATE_TOO_SMALL;
     if (status < 0) return status;
 
     *out = (struct layer){

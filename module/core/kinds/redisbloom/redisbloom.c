@@ -113,6 +113,10 @@ static double error_of_next(const struct chain *c) {
     return c->variant & REDISBLOOM_NONSCALING ? c->error : c->error * 0.5;
 }
 
+static uint64_t rounded_bytes(unsigned n2) {
+    return ((UINT64_C(1) << n2) + 7) / 8;
+}
+
 /* Before 2.2 a filter had the next power of two above the bits that its items need, and the
  * spare bits raised its capacity. Later versions still grow such a filter by this rule. */
 static enum bloom_status plan_rounded(double bits, struct layer *out) {
@@ -121,7 +125,7 @@ static enum bloom_status plan_rounded(double bits, struct layer *out) {
     for (; power <= bits; power *= 2)
         n2++;
     out->variant = (uint16_t)n2;
-    out->bytes = n2 > 3 ? UINT64_C(1) << (n2 - 3) : 1;
+    out->bytes = rounded_bytes(n2);
     out->capacity +=
         (uint64_t)((double)(uint64_t)(power - bits) / redisbloom_bits_per_item(out));
     return BLOOM_OK;
@@ -170,9 +174,7 @@ static const char *redisbloom_flaw(const struct layer *layer) {
         return "a layer has a number of hashes that doesn't follow from its bits per item";
     if (redisbloom_n2(layer) > 62) return "a layer has a power of two that is too large";
     if (layer->bytes > CHAIN_TOTAL_MAX / 8) return "a layer has too many bits";
-    uint64_t bytes =
-        redisbloom_n2(layer) > 3 ? UINT64_C(1) << (redisbloom_n2(layer) - 3) : 1;
-    if (redisbloom_n2(layer) && layer->bytes < bytes)
+    if (layer->bytes < rounded_bytes(redisbloom_n2(layer)))
         return "a layer has fewer bits than its power of two";
     return NULL;
 }

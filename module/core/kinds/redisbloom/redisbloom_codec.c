@@ -2,7 +2,6 @@
 #include "redisbloom_codec.h"
 
 #include "bytes.h"
-#include "reader.h"
 #include "redisbloom.h"
 
 #define MIN_WITH_OPTIONS 2
@@ -188,22 +187,21 @@ void redisbloom_write_header(const struct chain *c, unsigned char *out) {
     }
 }
 
-static enum bloom_status read_links(struct reader *in, const struct layout *as,
-                                    const struct redisbloom_head *head, struct chain *c) {
-    for (uint64_t i = 0; i < head->links; i++) {
-        const unsigned char *at = next_bytes(in, as->link);
-        if (!at) return BLOOM_CORRUPT;
+/* The layout tells that all of them are there. */
+static enum bloom_status read_links(const unsigned char *at, const struct layout *as,
+                                    const struct redisbloom_head *head, struct chain *c,
+                                    const char **why) {
+    for (uint64_t i = 0; i < head->links; i++, at += as->link) {
         struct redisbloom_link link = read_link(at, as);
-        enum bloom_status status = redisbloom_add_link(c, &link, &in->why);
+        enum bloom_status status = redisbloom_add_link(c, &link, why);
         if (status < 0) return status;
     }
-    return redisbloom_finish(c, head, &in->why);
+    return redisbloom_finish(c, head, why);
 }
 
 enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
                                          const struct bloom_memory *memory,
                                          struct chain **out, const char **why) {
-    struct reader in = {bytes, length, NULL};
     *out = NULL;
     *why = "it ends too early";
     if (length < 16) return BLOOM_CORRUPT;
@@ -218,18 +216,15 @@ enum bloom_status redisbloom_read_header(const void *bytes, size_t length,
         .options = load_u32(at + 12),
         .growth = as->has_growth ? load_u32(at + 16) : REDISBLOOM_GROWTH,
     };
-    next_bytes(&in, as->fixed);
     enum bloom_status status = redisbloom_start(&head, memory, out, why);
     if (status < 0) return status;
-    status = read_links(&in, as, &head, *out);
+    status = read_links(at + as->fixed, as, &head, *out, why);
     if (status < 0) {
-        *why = in.why;
         chain_free(*out);
         *out = NULL;
         return status;
     }
     (*out)->missing = chain_bytes(*out);
-    *why = NULL;
     return BLOOM_OK;
 }
 

@@ -37,8 +37,7 @@
 
 #include "../../chain.h"
 
-#define REDISBLOOM_ENCODING     4
-#define REDISBLOOM_ENCODING_MIN 0
+#define REDISBLOOM_ENCODING 4
 
 bool redisbloom_has_options(int encoding);
 bool redisbloom_has_growth(int encoding);

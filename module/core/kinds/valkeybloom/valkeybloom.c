@@ -97,11 +97,10 @@ static enum bloom_status valkeybloom_plan(const struct chain *c, uint64_t capaci
     if (!(bytes < (double)(CHAIN_TOTAL_MAX / 8))) return BLOOM_TOO_BIG;
 
     uint64_t whole = (uint64_t)bytes;
-    if ((double)whole < bytes || whole == 0) whole++;
+    whole += (double)whole < bytes;
     double hashes = (double)(8 * whole) / (double)capacity * REAL_LN2;
     uint64_t rounded = (uint64_t)hashes;
     if (hashes - (double)rounded >= 0.5 || rounded == 0) rounded++;
-    if (rounded > HASHES_MAX) return BLOOM_RATE_TOO_SMALL;
 
     *out = (struct layer){
         .bytes = whole,
