@@ -25,10 +25,11 @@
 #include <unistd.h>
 
 enum {
-    /* Below the range the kernel hands to outgoing connections, which would
-     * race with us; and a cluster's bus (port + 10000) stays below 65536. */
-    FIRST_PORT = 21000,
-    PORTS = 11000,
+    /* Below the range that the kernel hands to outgoing connections, which would race with
+     * us, as are the buses of clusters (port + 10000): a node that restarts wants its own
+     * again. No bus has the port of a server. */
+    FIRST_PORT = 11700,
+    PORTS = 10000,
     SHARE = 1300, /* A worker's: more than it uses in a run. */
 
     PATH_ROOM = 4096,
