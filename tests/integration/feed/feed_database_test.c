@@ -47,15 +47,22 @@ SCENE(no_row_is_denied_longer_than_promised_when_the_database_hangs) {
     scene_end(s);
 }
 
+/* While a feed connects, the filter is vouched for already. */
+static pid_t wait_for_sender(struct scene *s) {
+    pid_t sender = 0;
+    WAIT_UNTIL((sender = feed_walsender(s->feed)) != 0);
+    return sender;
+}
+
 SCENE_SELDOM_ANNOUNCED(
     no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
     struct scene *s = scene_start(.mode = mode);
-    pid_t sender = feed_walsender(s->feed);
+    pid_t sender = wait_for_sender(s);
     kill(sender, SIGSTOP);
     scene_wait_for_unknown(s);
     kill(sender, SIGCONT);
     scene_go_on(s);
-    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", wait_for_sender(s));
     scene_go_on(s);
     database_run(s->database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                               " WHERE application_name = 'bulwark feed'");
@@ -157,13 +164,12 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
     CHECK_STR(database_run(s->database, "SELECT confirmed_flush_lsn <= pg_current_wal_lsn()"
                                         " FROM pg_replication_slots"),
               "t");
-    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", wait_for_sender(s));
     scene_end(s);
 }
 
-/* While a feed connects, rows are known and the filter is vouched for already. */
 static void refill(struct scene *s) {
-    WAIT_UNTIL(feed_walsender(s->feed));
+    wait_for_sender(s);
     CHECK_INT(program_run("feed", "refill", s->feed->config).code, 0);
     scene_wait_for_refill(s);
     scene_go_on(s);

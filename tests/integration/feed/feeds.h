@@ -50,9 +50,13 @@ struct database *feed_table(struct database *d);
 #define feed_start(...) feed_start_with((struct feed_rules){__VA_ARGS__})
 struct feed *feed_start_with(struct feed_rules rules);
 
-/* It vouches: what was never there is absent. */
+/* It vouches: what was never there is absent; and has noted that it does. */
 void feed_wait(struct feed *f);
 bool feed_vouches(struct feed *f);
+
+/* The state of the filter at this key names its generation, and what the loader wrote down
+ * is gone. A feed that is killed after COMMIT and before this fills the filter anew. */
+bool feed_has_noted(redisContext *c, const char *key);
 
 void feed_kill(struct feed *f);
 void feed_start_again(struct feed *f);
