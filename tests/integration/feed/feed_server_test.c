@@ -155,6 +155,31 @@ SCENE_SELDOM_ANNOUNCED(
     scene_end(s);
 }
 
+/* Unix ms, by the server's clock. */
+static long long lease_of(redisContext *c) {
+    return reply_field(call(c, "BF.INFO", "k", "FULL"), "Lease until ms")->integer;
+}
+
+/* What it is asked by the feed is answered too late to take back what was vouched for. */
+TEST(an_old_filter_that_gets_its_name_back_is_believed_no_longer_than_it_was) {
+    struct server *s = server_start();
+    struct proxy *line = proxy_start(s->port);
+    redisContext *c = client(s);
+    struct database *d = feed_table(database_shared());
+    struct feed *f =
+        feed_start(.database = d, .server = s, .to_server = line, .lease = "6s");
+    feed_wait(f);
+    expect(c, "OK", "RENAME", "k", "away");
+    feed_wait(f);
+    proxy_slow(line, 1);
+    expect(c, "OK", "RENAME", "away", "k");
+    long long until = lease_of(c);
+    WAIT_UNTIL(lease_of(c) > until || strcmp(said_of(c, "k"), "unknown") == 0);
+    CHECK_INT(lease_of(c), until);
+    proxy_slow(line, 0);
+    feed_wait(f);
+}
+
 /* A filter that is vouched for takes every item. One that isn't waits for its state to be
  * stored. */
 SCENE_SELDOM_ANNOUNCED(
