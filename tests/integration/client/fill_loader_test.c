@@ -185,9 +185,10 @@ TEST(a_server_that_hangs_for_a_while_is_waited_for) {
 TEST(a_server_that_hangs_for_too_long_ends_the_fill) {
     struct server *s = server_start();
     redisContext *c = client(s);
-    struct program *p =
-        fill_start(s, "--from", "-", "--capacity", "1000", "--timeout", "1s");
-    WAIT_UNTIL(is_rebuilding(c, "k"));
+    struct program *p = fill_start(s, "--from", "-", "--capacity", "1000", "--batch", "1",
+                                   "--timeout", "2s");
+    CHECK(program_feed(p, "half\n", 5));
+    WAIT_UNTIL(received(c, "k") == 1); /* So it knows of its rebuild. */
     server_pause(s);
     CHECK(program_feed(p, "1\n2\n", 4));
     program_end_input(p);
