@@ -30,7 +30,7 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_restart_from_an_older_file) 
 
 /* It is away for longer than `keep`. */
 SCENE_OF_LAG(what_a_server_has_lost_is_replayed_however_long_it_was_away) {
-    struct scene *s = scene_start(.mode = mode);
+    struct scene *s = scene_start(.mode = mode, .keep = FEED_KEEP_TEXT);
     save(client(s->server));
     judge_wait_for_rows(s->judge, ROWS);
     server_kill(s->server);

@@ -12,7 +12,7 @@
 
 #define REPLY_SECONDS 60
 
-#define LINES "filter = k\ntable = public.users\nerror = 0.001\nkeep = 5s\n"
+#define LINES "filter = k\ntable = public.users\nerror = 0.001\n"
 
 struct database *feed_database(int version) {
     return database_start(.version = version, .tcp = true,
@@ -40,8 +40,9 @@ static const char *write_config(const struct feed_rules *r) {
     char *directory = workspace_new_directory();
     const char *path = text_of("%s/feed.conf", directory);
     const char *text =
-        text_of("database = %s\n%s" LINES "lease = %s\nitem = %s\n%s%s", conninfo_of(r),
-                address_of(r), r->lease ? r->lease : "1s", r->item ? r->item : "{id}",
+        text_of("database = %s\n%s" LINES "lease = %s\nkeep = %s\nitem = %s\n%s%s",
+                conninfo_of(r), address_of(r), r->lease ? r->lease : "1s",
+                r->keep ? r->keep : "1h", r->item ? r->item : "{id}",
                 r->sized ? "" : "capacity = 1M\n", r->lines ? r->lines : "");
     test_defer(free, directory);
     file_write(path, text, strlen(text));
