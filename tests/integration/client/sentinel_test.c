@@ -41,8 +41,9 @@ TEST(a_failover_during_a_fill_from_a_pipe_is_told) {
     redisContext *m = client(w->master);
     struct program *p =
         program_start("fill", "k", "--sentinel", w->list, "--master", "shop", "--settle",
-                      "0", "--capacity", "1000", PATIENT, "--from", "-");
-    WAIT_UNTIL(is_rebuilding(m, "k"));
+                      "0", "--capacity", "1000", "--batch", "1", PATIENT, "--from", "-");
+    CHECK(program_feed(p, "half\n", 5));
+    WAIT_UNTIL(received(m, "k") == 1); /* So it knows of its rebuild. */
     wait_for_replica(m, client(w->replica));
     server_pause(w->master);
     CHECK(program_feed(p, "1\n", 2));
