@@ -110,7 +110,7 @@ TEST(a_new_replica_denies_nothing_that_came_during_its_full_sync) {
     for (int i = 0; i < 100; i++)
         expectf(m, "OK", "SET filler:%d x", i);
     expect(m, "OK", "CONFIG", "SET", "client-output-buffer-limit", "replica 0 0 0");
-    expect(m, "OK", "CONFIG", "SET", "rdb-key-save-delay", "20000");
+    expect(m, "OK", "CONFIG", "SET", "rdb-key-save-delay", "40000");
     expectf(r, "OK", "REPLICAOF 127.0.0.1 %d", master->port);
     WAIT_UNTIL(info_int(r, "replication", "master_sync_in_progress") == 1);
     add_numbers(m, "k", 0, MANY);
