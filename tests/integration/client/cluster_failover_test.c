@@ -136,7 +136,7 @@ TEST(a_master_that_nobody_replaces_ends_the_fill_and_the_others_are_undone) {
         expect(cluster_link(all, i), "OK", "CONFIG", "SET", "cluster-require-full-coverage",
                "no");
     struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "2s",
-                                   "--timeout", "1s", "--from", numbers_file(0, 1000));
+                                   "--timeout", "3s", "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(spread_owner(k, 5), k->key[5]));
     server_kill(all->node[1]);
     CHECK_INT(program_wait(p), EXIT_SERVER);

@@ -160,7 +160,7 @@ TEST(a_cluster_that_is_not_complete_is_not_half_filled) {
         for (size_t n = 0; n < 3; n++)
             expect(cluster_link(all, n), "OK", "CONFIG", "SET",
                    "cluster-require-full-coverage", coverage[i]);
-        struct outcome got = fill(all->node[0], "-c", "--parts", "16", "--timeout", "300ms",
+        struct outcome got = fill(all->node[0], "-c", "--parts", "16", "--timeout", "2s",
                                   "--from", numbers_file(0, 1000));
         CHECK_INT(got.code, EXIT_SERVER);
         CHECK(strstr(got.err, "is the cluster complete?"));
