@@ -117,6 +117,19 @@ bool desk_vouch(struct sink *s, struct sink_part *p, struct failure *f) {
 
 /* ---- a new generation ---- */
 
+static bool take_generation(struct sink_part *p, const redisReply *info,
+                            struct failure *f) {
+    struct survey_filter filter = {.items = 0};
+    if (!info || !survey_read_filter(info, &filter))
+        return fail(f, EXIT_REFUSED, "the filter has gone");
+    p->room = look_room(info);
+    p->state.items = filter.items;
+    memcpy(p->state.generation, filter.generation, sizeof(filter.generation));
+    return true;
+}
+
+/* What is there then is asked for together with it: a moment later it may be another, that
+ * somebody has renamed. */
 static bool send_commit(struct sink *s, struct sink_part *p, struct node *node,
                         struct failure *f) {
     char until[24], count[24];
@@ -129,25 +142,12 @@ static bool send_commit(struct sink *s, struct sink_part *p, struct node *node,
     if (!good) return false;
     g = group_new(GROUP_OTHER, NULL);
     GROUP_ADD(g, REPLY_OK, "BF.REBUILD", p->key, "COMMIT", p->token, count, "PXAT", until);
+    GROUP_ADD(g, REPLY_INFO, "BF.INFO", p->key, "FULL");
     GROUP_ADD(g, REPLY_CLOCK, "TIME");
-    good = ask(node, g, f);
+    good = ask(node, g, f) && take_generation(p, g->info, f);
     if (good) part_note_vouched(p, deadline(s, p), g->clock);
     group_free(g);
     return good;
-}
-
-static bool find_generation(struct sink_part *p, struct node *node, struct failure *f) {
-    struct survey_filter filter = {.items = 0};
-    struct group *g = group_new(GROUP_OTHER, NULL);
-    GROUP_ADD(g, REPLY_INFO, "BF.INFO", p->key, "FULL");
-    bool good = ask(node, g, f) && ((g->info && survey_read_filter(g->info, &filter)) ||
-                                    fail(f, EXIT_REFUSED, "the filter has gone"));
-    p->room = look_room(g->info);
-    group_free(g);
-    if (!good) return false;
-    p->state.items = filter.items;
-    memcpy(p->state.generation, filter.generation, sizeof(filter.generation));
-    return true;
 }
 
 /* What can't be stored can be later: until then a feed that comes after us takes the filter
@@ -165,7 +165,7 @@ static void store(struct sink *s, struct sink_part *p, struct node *node) {
 
 bool desk_commit(struct sink *s, struct sink_part *p, struct failure *f) {
     struct node *node = node_of(s, p, f);
-    if (!node || !send_commit(s, p, node, f) || !find_generation(p, node, f)) return false;
+    if (!node || !send_commit(s, p, node, f)) return false;
     p->state.filled = time(NULL);
     store(s, p, node);
     return true;

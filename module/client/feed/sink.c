@@ -287,8 +287,16 @@ static bool commits(const struct sink_part *p) {
            p->stage != SINK_REPLAYING;
 }
 
+/* The generation that was lost may only have another name. If it gets its own back, READY
+ * XX would vouch for it, as long as it is vouched for. */
+static bool may_be_replaced(const struct sink_part *p) {
+    return p->stage == SINK_FOLLOWING && !p->not_stored &&
+           interrupt_clock() < p->others_until;
+}
+
 bool part_waits_for_desk(const struct sink *s, const struct sink_part *p) {
-    return is_ripe(s, p) && ((p->stage == SINK_REPLAYING && p->beat.clock) || commits(p));
+    bool anew = p->stage == SINK_REPLAYING || may_be_replaced(p);
+    return is_ripe(s, p) && ((anew && p->beat.clock) || commits(p));
 }
 
 static void end_beat(struct sink_part *p) {
@@ -305,8 +313,10 @@ static void note_vouching(const struct sink *s, struct sink_part *p) {
  * would be waited for by each of its parts. */
 static void commit(struct sink *s, struct sink_part *p) {
     struct failure f = {.text = ""};
+    int64_t others_until = p->stage == SINK_FILLING ? p->said_until : 0;
     note_vouching(s, p);
     if (desk_commit(s, p, &f)) {
+        p->others_until = others_until;
         p->token[0] = '\0';
         part_follows(s, p);
     } else if (f.code != EXIT_BUSY && ++p->refusals >= COMMITS_MAX) {
@@ -354,7 +364,7 @@ static void vouch(struct sink *s, struct sink_part *p) {
     if (desk && (!part_has_none_on_its_way(p) || !has_time_for_desk(s, p))) return;
     if (p->beat.lsn > p->state.lsn) p->state.lsn = p->beat.lsn;
     if (desk)
-        p->stage == SINK_REPLAYING ? vouch_anew(s, p) : commit(s, p);
+        commits(p) ? commit(s, p) : vouch_anew(s, p);
     else if (p->stage == SINK_FOLLOWING && p->beat.clock)
         part_send_vouch(s, p);
     else if (p->stage == SINK_FILLING)

@@ -24,7 +24,8 @@
  * each beat (heart.h), if it is ready and in no doubt; if it is not, it is REPLAYING, too.
  * One that is REPLAYING is vouched for at the first beat that comes after the stream began
  * again, if its state still is what was stored last (desk.h): that is in no file and on no
- * replica that lacks an add which was acknowledged before.
+ * replica that lacks an add which was acknowledged before. So is one that was FILLING, as
+ * long as the generation before may be believed, if that comes back.
  *
  * True of each part, and what all rests on:
  *   - its state in the server never says more than what is in the filter: an LSN is stored
@@ -73,6 +74,8 @@ struct sink_part {
     int64_t said_until; /* clock: until then somebody may still say absent */
     int64_t
         vouched_until; /* clock: as the server has told; 0: it hasn't, or not any more */
+    int64_t
+        others_until; /* clock: until then a generation before may, which may come back */
 
     char token[20]; /* a new generation that is to be committed; "": none */
     uint64_t token_count, token_beat; /* with a beat newer than that */

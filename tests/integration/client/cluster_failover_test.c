@@ -58,8 +58,8 @@ TEST(a_master_that_hangs_and_comes_back_as_a_replica_costs_no_row) {
         expect(c, "OK", "CONFIG", "SET", "requirepass", "secret");
     }
     struct program *p =
-        fill_start(all->node[0], "-c", "--parts", "6", "--settle", "500ms", "--timeout",
-                   "8s", "--pass", "secret", "--from", numbers_file(0, 1000));
+        fill_start(all->node[0], "-c", "--parts", "6", "--settle", "2s", "--timeout", "8s",
+                   "--pass", "secret", "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(spread_owner(k, 5), k->key[5]));
     server_pause(all->node[0]);
     expect(replica, "OK", "CLUSTER", "FAILOVER", "FORCE");
@@ -75,7 +75,7 @@ TEST(a_replica_is_found_although_no_master_is_left_to_name_it) {
     struct cluster *all = cluster_start(.masters = 1, .replicas = 1);
     struct spread *k = spread_of(all, 0);
     struct program *p =
-        fill_start(all->node[0], "-c", "--settle", "1s", "--from", numbers_file(0, 1000));
+        fill_start(all->node[0], "-c", "--settle", "3s", "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(cluster_link(all, 0), "k"));
     server_kill(all->node[0]);
     expect(cluster_link(all, 1), "OK", "CLUSTER", "FAILOVER", "TAKEOVER");
@@ -88,7 +88,7 @@ TEST(a_replica_is_found_although_no_master_is_left_to_name_it) {
 TEST(a_part_that_fails_over_after_its_commit_is_filled_again) {
     struct cluster *all = cluster_start(.masters = 3, .replicas = 3, .timeout_ms = 1500);
     struct spread *k = spread_of(all, 6);
-    struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "700ms",
+    struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "2s",
                                    "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(spread_owner(k, 5), k->key[5]));
     expect(cluster_link(all, 0), "OK", "BF.LOADING", k->key[0]);
@@ -151,8 +151,8 @@ TEST(a_master_that_nobody_replaces_ends_the_fill_and_the_others_are_undone) {
     for (size_t i = 0; i < 3; i++)
         expect(cluster_link(all, i), "OK", "CONFIG", "SET", "cluster-require-full-coverage",
                "no");
-    struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "500ms",
-                                   "--timeout", "1s", "--from", numbers_file(0, 1000));
+    struct program *p = fill_start(all->node[0], "-c", "--parts", "6", "--settle", "2s",
+                                   "--timeout", "3s", "--from", numbers_file(0, 1000));
     WAIT_UNTIL(is_rebuilding(spread_owner(k, 5), k->key[5]));
     server_kill(all->node[1]);
     CHECK_INT(program_wait(p), EXIT_SERVER);

@@ -99,7 +99,7 @@ TEST(a_part_whose_slot_moves_is_filled_at_its_new_place) {
     const char *key = k->key[0];
     for (size_t i = 0; i < 3; i++)
         make_loader(cluster_link(all, i), text_of(LOADER " %s +asking", may_map()));
-    struct program *p = fill_start(all->node[0], "-c", "--parts", "12", "--settle", "1s",
+    struct program *p = fill_start(all->node[0], "-c", "--parts", "12", "--settle", "3s",
                                    "--user", "loader", "--pass", "secret", "--json",
                                    "--from", numbers_file(0, 20000));
     WAIT_UNTIL(is_rebuilding(spread_owner(k, 11), k->key[11]));
@@ -160,7 +160,7 @@ TEST(a_cluster_that_is_not_complete_is_not_half_filled) {
         for (size_t n = 0; n < 3; n++)
             expect(cluster_link(all, n), "OK", "CONFIG", "SET",
                    "cluster-require-full-coverage", coverage[i]);
-        struct outcome got = fill(all->node[0], "-c", "--parts", "16", "--timeout", "300ms",
+        struct outcome got = fill(all->node[0], "-c", "--parts", "16", "--timeout", "2s",
                                   "--from", numbers_file(0, 1000));
         CHECK_INT(got.code, EXIT_SERVER);
         CHECK(strstr(got.err, "is the cluster complete?"));

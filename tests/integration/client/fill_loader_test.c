@@ -121,9 +121,9 @@ TEST(a_fill_that_settles_is_not_taken_for_dead_by_another_like_it) {
     struct server *s = server_shared();
     redisContext *c = client(s);
     const char *ids = numbers_file(0, 9);
-    struct program *p = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    struct program *p = fill_start(s, "--from", ids, "--settle", "4s", "--stale", "2s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
-    struct program *q = fill_start(s, "--from", ids, "--settle", "2s", "--stale", "1s");
+    struct program *q = fill_start(s, "--from", ids, "--settle", "4s", "--stale", "2s");
     CHECK_INT(program_wait(p), EXIT_DONE);
     CHECK_STR(program_errors(p), "");
     int code = program_wait(q);
@@ -134,7 +134,7 @@ TEST(a_fill_that_settles_is_not_taken_for_dead_by_another_like_it) {
 TEST(a_rebuild_that_was_told_loading_begins_again) {
     struct server *s = server_shared();
     redisContext *c = client(s);
-    struct program *p = fill_start(s, "--from", numbers_file(0, 1000), "--settle", "1s");
+    struct program *p = fill_start(s, "--from", numbers_file(0, 1000), "--settle", "3s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
     expect(c, "OK", "BF.LOADING", "k");
     CHECK_INT(program_wait(p), EXIT_DONE);
@@ -157,8 +157,7 @@ TEST(a_pipe_cannot_be_read_again_and_that_is_told) {
 /* What was loaded is gone, and so is the filter, since there are no files. */
 TEST(a_server_that_restarts_during_a_fill_is_filled_all_the_same) {
     struct server *s = server_start();
-    struct program *p =
-        fill_start(s, "--from", numbers_file(0, 200000), "--settle", "300ms");
+    struct program *p = fill_start(s, "--from", numbers_file(0, 200000), "--settle", "2s");
     redisContext *c = client(s);
     WAIT_UNTIL(is_rebuilding(c, "k"));
     server_kill(s);
@@ -185,9 +184,10 @@ TEST(a_server_that_hangs_for_a_while_is_waited_for) {
 TEST(a_server_that_hangs_for_too_long_ends_the_fill) {
     struct server *s = server_start();
     redisContext *c = client(s);
-    struct program *p =
-        fill_start(s, "--from", "-", "--capacity", "1000", "--timeout", "1s");
-    WAIT_UNTIL(is_rebuilding(c, "k"));
+    struct program *p = fill_start(s, "--from", "-", "--capacity", "1000", "--batch", "1",
+                                   "--timeout", "2s");
+    CHECK(program_feed(p, "half\n", 5));
+    WAIT_UNTIL(received(c, "k") == 1); /* So it knows of its rebuild. */
     server_pause(s);
     CHECK(program_feed(p, "1\n2\n", 4));
     program_end_input(p);

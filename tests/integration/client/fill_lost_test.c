@@ -43,7 +43,7 @@ TEST(a_start_whose_answer_is_lost_is_replaced_at_once) {
     double began = seconds_now();
     lose_answers(line);
     CHECK_INT(program_wait(p), EXIT_DONE);
-    CHECK(seconds_now() - began < patient(20));
+    CHECK(seconds_now() - began < patient(60));
     check_holds(c, "k", 0, 100);
 }
 
@@ -53,7 +53,7 @@ TEST(a_fill_that_was_committed_and_doubted_before_it_heard_of_it_begins_again) {
     redisContext *c = client(s);
     struct proxy *line = proxy_start(s->port);
     struct program *p =
-        fill_start(s, ON(line), "--from", numbers_file(0, 0), "--empty", "--settle", "1s");
+        fill_start(s, ON(line), "--from", numbers_file(0, 0), "--empty", "--settle", "3s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
     hold_answers(line);
     WAIT_UNTIL(!is_rebuilding(c, "k"));
@@ -67,9 +67,10 @@ TEST(a_fill_that_was_committed_and_doubted_before_it_heard_of_it_begins_again) {
 TEST(a_signal_does_not_wait_for_a_server_that_hangs) {
     struct server *s = server_start();
     redisContext *c = client(s);
-    struct program *p =
-        fill_start(s, "--from", "-", "--capacity", "1000", "--timeout", "1h");
-    WAIT_UNTIL(is_rebuilding(c, "k"));
+    struct program *p = fill_start(s, "--from", "-", "--capacity", "1000", "--batch", "1",
+                                   "--timeout", "1h");
+    CHECK(program_feed(p, "half\n", 5));
+    WAIT_UNTIL(received(c, "k") == 1); /* So it knows of its rebuild. */
     server_pause(s);
     program_signal(p, SIGTERM);
     CHECK_INT(program_wait(p), EXIT_INTERRUPTED);
@@ -98,7 +99,7 @@ TEST(a_transaction_that_begins_while_a_fill_settles_is_waited_for) {
     struct database *d = with_items(database_shared(), 9);
     make_old(c);
     expect(c, "[#t]", "BF.INSERT", "k", "NOCREATE", "ITEMS", "1000");
-    struct program *p = fill_start(s, TABLE(d), "--settle", "1s");
+    struct program *p = fill_start(s, TABLE(d), "--settle", "3s");
     WAIT_UNTIL(is_rebuilding(c, "k"));
     int writer = database_connect(d);
     database_say(writer, "BEGIN; INSERT INTO items VALUES (1000)");

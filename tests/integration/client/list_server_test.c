@@ -302,11 +302,11 @@ TEST(no_reply_leads_to_a_unix_socket) {
 
 TEST(a_server_that_lies_is_not_obeyed) {
     const char *lies = lie(), *port = stand_in(lies, strlen(lies));
-    struct outcome got = program_run("list", "-p", port, "--timeout", "2s");
+    struct outcome got = program_run("list", "-p", port, "--timeout", "1m");
     CHECK_INT(got.code, EXIT_DONE);
     CHECK(strstr(got.out, "k\\x1b[2J") && strstr(got.out, "k:{*}"));
     check_plain(got.out, 0);
-    got = program_run("list", "-p", port, "--timeout", "2s", "--json");
+    got = program_run("list", "-p", port, "--timeout", "1m", "--json");
     CHECK_INT((int)count_of(got.out, "filter"), 3);
 }
 

@@ -8,13 +8,16 @@
 #include "sentinels.h"
 #include "states.h"
 
+/* Sentinels that were held up for two seconds do nothing for half a minute. */
+#define PATIENT "--timeout", "2m"
+
 /* The old one comes back, and is a master until the sentinels see to it, after seconds. */
 TEST(a_failover_during_a_fill_ends_right_in_the_same_run) {
     struct watched *w = sentinels_start();
     redisContext *m = client(w->master);
-    struct program *p = program_start("fill", "k", "--sentinel", w->list, "--master",
-                                      "shop", "--settle", "300ms", "--batch", "5",
-                                      "--window", "1", "--from", numbers_file(0, 100000));
+    struct program *p = program_start(
+        "fill", "k", "--sentinel", w->list, "--master", "shop", "--settle", "300ms",
+        "--batch", "5", "--window", "1", PATIENT, "--from", numbers_file(0, 100000));
     WAIT_UNTIL(received(m, "k") > 0);
     server_kill(w->master);
     CHECK_INT(program_wait(p), EXIT_DONE);
@@ -38,8 +41,9 @@ TEST(a_failover_during_a_fill_from_a_pipe_is_told) {
     redisContext *m = client(w->master);
     struct program *p =
         program_start("fill", "k", "--sentinel", w->list, "--master", "shop", "--settle",
-                      "0", "--capacity", "1000", "--from", "-");
-    WAIT_UNTIL(is_rebuilding(m, "k"));
+                      "0", "--capacity", "1000", "--batch", "1", PATIENT, "--from", "-");
+    CHECK(program_feed(p, "half\n", 5));
+    WAIT_UNTIL(received(m, "k") == 1); /* So it knows of its rebuild. */
     wait_for_replica(m, client(w->replica));
     server_pause(w->master);
     CHECK(program_feed(p, "1\n", 2));

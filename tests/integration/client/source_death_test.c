@@ -268,6 +268,6 @@ TEST(a_signal_is_heard_while_the_database_hangs) {
 TEST(a_query_may_be_silent_for_longer_than_the_time_out) {
     struct server *s = server_shared();
     struct database *d = database_shared();
-    expect_filled(s, "--pg", d->conninfo, "--query", "SELECT 7 FROM pg_sleep(3)",
-                  "--timeout", "1s");
+    expect_filled(s, "--pg", d->conninfo, "--query", "SELECT 7 FROM pg_sleep(5)",
+                  "--timeout", "2s");
 }

@@ -388,7 +388,7 @@ TEST(an_estimate_that_is_far_off_is_corrected) {
     struct outcome got = fill(s, "--pg", d->conninfo, "--table", "t");
     CHECK_INT(got.code, EXIT_DONE);
     CHECK(text_matches(
-        got.err, "the table t has 1300000 items, not about 10*: the fill begins again "
+        got.err, "*the table t has 1300000 items, not about 10*: the fill begins again "
                  "with room for 1560000*"));
     CHECK_INT(reply_field(call(c, "BF.INFO", "k", "FULL"), "Capacity")->integer, 1560000);
     CHECK_INT(count_missing(c, "k", 1299000, 1300000), 0);

@@ -4,6 +4,7 @@
  * that `feed sql` makes for guarantee = announce, in a real PostgreSQL. */
 
 #include "database.h"
+#include "feeds.h"
 #include "files.h"
 #include "harness.h"
 #include "workspace.h"
@@ -499,31 +500,30 @@ TEST_OF_OTHERS(a_crash_while_a_statement_waits_leaves_no_row) {
  * With a feed
  * ---------------------------------------------------------------------- */
 
-#define LONG "error = 0.001\ncapacity = 100k\nlease = 30s\n"
+#define LONG "error = 0.001\ncapacity = 100k\nlease = 10m\n"
 
 struct followed {
     struct database *database;
     struct server *server;
+    redisContext *c; /* to it */
     const char *config;
     struct program *feed;
 };
 
 static bool denies(struct followed *t, const char *item) {
-    redisReply *r = redisCommand(client(t->server), "BF.CHECK k %s", item);
-    bool denied = r && r->str && strcmp(r->str, "absent") == 0;
-    freeReplyObject(r);
-    return denied;
+    return strcmp(call_text(t->c, "BF.CHECK", "k", item), "absent") == 0;
 }
 
 static void start_feed(struct followed *t) {
     t->feed = program_start("feed", "run", t->config);
-    WAIT_UNTIL(denies(t, "never"));
+    WAIT_UNTIL(denies(t, "never") && feed_has_noted(t->c, "k"));
 }
 
 /* Its lease is longer than any WAIT_UNTIL. */
 static struct followed follow(void) {
     struct followed t = {.database = database_start(DATABASE_OPTIONS),
                          .server = server_shared()};
+    t.c = client(t.server);
     database_run(t.database, "CREATE TABLE t (id int PRIMARY KEY)");
     t.config = config_of(t.database, "{id}",
                          text_of("server = 127.0.0.1:%d\n" LONG, t.server->port));

@@ -30,7 +30,8 @@ static void wait_for_slot(struct scene *s) {
 /* A server that is shut down waits for those who follow it, until they have all. Of what
  * the slot keeps for a while they don't say that they have it. */
 SCENE(a_database_that_is_shut_down_does_not_wait_for_the_feed) {
-    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version));
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version),
+                                  .keep = FEED_KEEP_TEXT);
     wait_for_slot(s);
     double began = seconds_now();
     database_stop(s->database);
@@ -47,15 +48,22 @@ SCENE(no_row_is_denied_longer_than_promised_when_the_database_hangs) {
     scene_end(s);
 }
 
+/* While a feed connects, the filter is vouched for already. */
+static pid_t wait_for_sender(struct scene *s) {
+    pid_t sender = 0;
+    WAIT_UNTIL((sender = feed_walsender(s->feed)) != 0);
+    return sender;
+}
+
 SCENE_SELDOM_ANNOUNCED(
     no_row_is_denied_longer_than_promised_when_its_sender_hangs_or_is_killed) {
     struct scene *s = scene_start(.mode = mode);
-    pid_t sender = feed_walsender(s->feed);
+    pid_t sender = wait_for_sender(s);
     kill(sender, SIGSTOP);
     scene_wait_for_unknown(s);
     kill(sender, SIGCONT);
     scene_go_on(s);
-    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", wait_for_sender(s));
     scene_go_on(s);
     database_run(s->database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                               " WHERE application_name = 'bulwark feed'");
@@ -110,8 +118,9 @@ static bool holds_little(struct scene *s) {
 }
 
 SCENE_OF_LAG(no_more_wal_is_held_for_a_server_that_is_away_than_may_be) {
-    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version),
-                                  .proxies = true, .lines = "max-slot-wal = 20M\n");
+    struct scene *s =
+        scene_start(.mode = mode, .database = feed_database(mode.version), .proxies = true,
+                    .keep = FEED_KEEP_TEXT, .lines = "max-slot-wal = 20M\n");
     judge_rest(s->judge);
     proxy_stop(s->to_server);
     for (int i = 0; i < 100; i++)
@@ -134,8 +143,8 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
                        .config = "wal_level = logical\n");
     database_run(other, "CREATE TABLE users (id bigint PRIMARY KEY);"
                         "INSERT INTO users SELECT generate_series(1, 10)");
-    struct scene *s =
-        scene_start(.mode = mode, .database = feed_database(mode.version), .proxies = true);
+    struct scene *s = scene_start(.mode = mode, .database = feed_database(mode.version),
+                                  .proxies = true, .keep = FEED_KEEP_TEXT);
     for (int i = 0; i < 3; i++)
         database_run(s->database, "SELECT pg_logical_emit_message(false, 'x', 'x'),"
                                   " pg_switch_wal()");
@@ -157,13 +166,12 @@ SCENE(a_filter_is_filled_anew_from_another_database_system) {
     CHECK_STR(database_run(s->database, "SELECT confirmed_flush_lsn <= pg_current_wal_lsn()"
                                         " FROM pg_replication_slots"),
               "t");
-    database_run(s->database, "SELECT pg_terminate_backend(%d)", feed_walsender(s->feed));
+    database_run(s->database, "SELECT pg_terminate_backend(%d)", wait_for_sender(s));
     scene_end(s);
 }
 
-/* While a feed connects, rows are known and the filter is vouched for already. */
 static void refill(struct scene *s) {
-    WAIT_UNTIL(feed_walsender(s->feed));
+    wait_for_sender(s);
     CHECK_INT(program_run("feed", "refill", s->feed->config).code, 0);
     scene_wait_for_refill(s);
     scene_go_on(s);

@@ -30,7 +30,7 @@ SCENE(no_row_is_denied_longer_than_promised_after_a_restart_from_an_older_file) 
 
 /* It is away for longer than `keep`. */
 SCENE_OF_LAG(what_a_server_has_lost_is_replayed_however_long_it_was_away) {
-    struct scene *s = scene_start(.mode = mode);
+    struct scene *s = scene_start(.mode = mode, .keep = FEED_KEEP_TEXT);
     save(client(s->server));
     judge_wait_for_rows(s->judge, ROWS);
     server_kill(s->server);
@@ -153,6 +153,31 @@ SCENE_SELDOM_ANNOUNCED(
     double renamed = seconds_now();
     WAIT_UNTIL(seconds_now() > renamed + 1.5 * FEED_LEASE);
     scene_end(s);
+}
+
+/* Unix ms, by the server's clock. */
+static long long lease_of(redisContext *c) {
+    return reply_field(call(c, "BF.INFO", "k", "FULL"), "Lease until ms")->integer;
+}
+
+/* What it is asked by the feed is answered too late to take back what was vouched for. */
+TEST(an_old_filter_that_gets_its_name_back_is_believed_no_longer_than_it_was) {
+    struct server *s = server_start();
+    struct proxy *line = proxy_start(s->port);
+    redisContext *c = client(s);
+    struct database *d = feed_table(database_shared());
+    struct feed *f =
+        feed_start(.database = d, .server = s, .to_server = line, .lease = "6s");
+    feed_wait(f);
+    expect(c, "OK", "RENAME", "k", "away");
+    feed_wait(f);
+    proxy_slow(line, 1);
+    expect(c, "OK", "RENAME", "away", "k");
+    long long until = lease_of(c);
+    WAIT_UNTIL(lease_of(c) > until || strcmp(said_of(c, "k"), "unknown") == 0);
+    CHECK_INT(lease_of(c), until);
+    proxy_slow(line, 0);
+    feed_wait(f);
 }
 
 /* A filter that is vouched for takes every item. One that isn't waits for its state to be

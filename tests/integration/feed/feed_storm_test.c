@@ -231,7 +231,8 @@ static void rage(struct mode mode, bool feed_lives) {
         scene_start(.mode = mode, .database = feed_database(mode.version),
                     .server = server_start(.preload = "disk,clock",
                                            .config = AOF "appendfsync everysec"),
-                    .proxies = true, .lines = text_of("max-slot-wal = %dM\n", MOST_WAL_MB));
+                    .proxies = true, .keep = FEED_KEEP_TEXT,
+                    .lines = text_of("max-slot-wal = %dM\n", MOST_WAL_MB));
     struct storm w = {.scene = s, .until = seconds_now() + seconds};
     for (long i = 1; seconds_now() < w.until; i++) {
         size_t event = any_event(feed_lives);

@@ -10,9 +10,9 @@
 
 #include <signal.h>
 
-#define REPLY_MS 300
+#define REPLY_SECONDS 60
 
-#define LINES "filter = k\ntable = public.users\nerror = 0.001\nkeep = 5s\n"
+#define LINES "filter = k\ntable = public.users\nerror = 0.001\n"
 
 struct database *feed_database(int version) {
     return database_start(.version = version, .tcp = true,
@@ -40,8 +40,9 @@ static const char *write_config(const struct feed_rules *r) {
     char *directory = workspace_new_directory();
     const char *path = text_of("%s/feed.conf", directory);
     const char *text =
-        text_of("database = %s\n%s" LINES "lease = %s\nitem = %s\n%s%s", conninfo_of(r),
-                address_of(r), r->lease ? r->lease : "1s", r->item ? r->item : "{id}",
+        text_of("database = %s\n%s" LINES "lease = %s\nkeep = %s\nitem = %s\n%s%s",
+                conninfo_of(r), address_of(r), r->lease ? r->lease : "1s",
+                r->keep ? r->keep : "1h", r->item ? r->item : "{id}",
                 r->sized ? "" : "capacity = 1M\n", r->lines ? r->lines : "");
     test_defer(free, directory);
     file_write(path, text, strlen(text));
@@ -73,48 +74,61 @@ void feed_start_again(struct feed *f) {
     f->program = program_start("feed", "run", f->config);
 }
 
-/* A server that is away says nothing. */
-static redisReply *ask(struct feed *f, const char *key, const char *item) {
-    struct timeval limit = {.tv_usec = REPLY_MS * 1000};
-    if (f->link && f->link->err) {
-        redisFree(f->link);
-        f->link = NULL;
-    }
-    if (!f->link)
-        f->link = redisConnectWithTimeout("127.0.0.1", f->rules.server->port, limit);
-    if (!f->link || f->link->err) return NULL;
-    redisSetTimeout(f->link, limit);
-    return redisCommand(f->link, "BF.CHECK %s %s", key, item);
+static bool leads_to(const redisContext *c, const struct server *s) {
+    return !c->err && c->tcp.port == s->port;
 }
 
-static bool is_vouched_for(struct feed *f, const char *key) {
-    redisReply *r = ask(f, key, "never");
+/* NULL: the server is away. */
+static redisContext *link_to_server(struct feed *f) {
+    struct timeval limit = {.tv_sec = (time_t)patient(REPLY_SECONDS)};
+    if (f->link && leads_to(f->link, f->rules.server)) return f->link;
+    if (f->link) redisFree(f->link);
+    f->link = redisConnectWithTimeout("127.0.0.1", f->rules.server->port, limit);
+    if (!f->link || f->link->err) return NULL;
+    redisSetTimeout(f->link, limit);
+    return f->link;
+}
+
+static bool is_vouched_for(redisContext *c, const char *key) {
+    redisReply *r = redisCommand(c, "BF.CHECK %s never", key);
     bool denied = r && r->str && strcmp(r->str, "absent") == 0;
     freeReplyObject(r);
     return denied;
 }
 
-static bool part_is_vouched_for(const struct spread *spread, unsigned part) {
-    redisContext *c = cluster_owner(spread->all, spread->key[part]);
-    return c && strcmp(call_text(c, "BF.CHECK", spread->key[part], "never"), "absent") == 0;
+bool feed_has_noted(redisContext *c, const char *key) {
+    redisReply *state = redisCommand(c, "GET %s:feed", key);
+    redisReply *left = redisCommand(c, "EXISTS %s:feed:fill", key);
+    bool has = state && state->type == REDIS_REPLY_STRING &&
+               !strstr(state->str, " generation=none ") && left &&
+               left->type == REDIS_REPLY_INTEGER && left->integer == 0;
+    freeReplyObject(state);
+    freeReplyObject(left);
+    return has;
 }
 
-bool feed_vouches(struct feed *f) {
+static bool all_parts(struct feed *f, bool (*hold)(redisContext *c, const char *key)) {
     const struct spread *spread = f->rules.spread;
-    if (!spread) return is_vouched_for(f, "k");
-    for (unsigned part = 0; part < spread->parts; part++)
-        if (!part_is_vouched_for(spread, part)) return false;
+    for (unsigned part = 0; part < (spread ? spread->parts : 1); part++) {
+        const char *key = spread ? spread->key[part] : "k";
+        redisContext *c = spread ? cluster_owner(spread->all, key) : link_to_server(f);
+        if (!c || !hold(c, key)) return false;
+    }
     return true;
 }
 
-static bool vouches_alive(struct feed *f) {
+bool feed_vouches(struct feed *f) {
+    return all_parts(f, is_vouched_for);
+}
+
+static bool vouches_and_lives(struct feed *f) {
     if (!program_is_running(f->program))
         FAIL("the feed has ended: %s", program_errors(f->program));
-    return feed_vouches(f);
+    return feed_vouches(f) && all_parts(f, feed_has_noted);
 }
 
 void feed_wait(struct feed *f) {
-    WAIT_UNTIL(vouches_alive(f));
+    WAIT_UNTIL(vouches_and_lives(f));
 }
 
 void feed_kill(struct feed *f) {

@@ -17,7 +17,10 @@
 #include "server.h"
 
 #define FEED_LEASE 1.0 /* seconds; the shortest that there is */
-#define FEED_KEEP  5.0 /* seconds */
+
+/* What the slot keeps, if a test waits until it has gone: seconds. */
+#define FEED_KEEP      5.0
+#define FEED_KEEP_TEXT "5s"
 
 struct feed_rules {
     struct database *database;
@@ -27,6 +30,7 @@ struct feed_rules {
     const char *lines;           /* Further lines of its configuration; may be NULL. */
     const char *item;            /* NULL: {id} */
     const char *lease;           /* NULL: FEED_LEASE */
+    const char *keep;            /* NULL: longer than any test */
     bool sized;                  /* It finds the capacity by itself; else 1M. */
     const struct spread *spread; /* of the filter, if it has parts */
     const char *address; /* Lines that say where the server is; NULL: server = ... */
@@ -50,9 +54,13 @@ struct database *feed_table(struct database *d);
 #define feed_start(...) feed_start_with((struct feed_rules){__VA_ARGS__})
 struct feed *feed_start_with(struct feed_rules rules);
 
-/* It vouches: what was never there is absent. */
+/* It vouches: what was never there is absent; and has noted that it does. */
 void feed_wait(struct feed *f);
 bool feed_vouches(struct feed *f);
+
+/* The state of the filter at this key names its generation, and what the loader wrote down
+ * is gone. A feed that is killed after COMMIT and before this fills the filter anew. */
+bool feed_has_noted(redisContext *c, const char *key);
 
 void feed_kill(struct feed *f);
 void feed_start_again(struct feed *f);

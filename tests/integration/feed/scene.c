@@ -36,8 +36,8 @@ struct scene *scene_start_with(struct scene_rules rules) {
     if (rules.proxies) s->to_server = proxy_start(s->server->port);
     s->feed = feed_start(.database = s->database, .server = s->server,
                          .to_database = s->to_database, .to_server = s->to_server,
-                         .lines = lines_of(&rules), .address = rules.address,
-                         .spread = rules.spread);
+                         .lines = lines_of(&rules), .keep = rules.keep,
+                         .address = rules.address, .spread = rules.spread);
     s->judge =
         judge_start(.database = s->database,
                     .servers = {s->server, rules.others[0], rules.others[1],

@@ -83,10 +83,10 @@ struct scene_rules {
     struct server *server;                    /* NULL: a fresh one */
     struct server *others[JUDGE_SERVERS - 1]; /* are asked, too */
     const struct spread *spread;
-    const char *address, *lines; /* as for the feed */
-    const char *table;           /* NULL: CREATE TABLE users (id bigint PRIMARY KEY) */
-    const char *write, *look;    /* as for the judge */
-    bool proxies;                /* The feed has one to either side. */
+    const char *address, *lines, *keep; /* as for the feed */
+    const char *table;        /* NULL: CREATE TABLE users (id bigint PRIMARY KEY) */
+    const char *write, *look; /* as for the judge */
+    bool proxies;             /* The feed has one to either side. */
 };
 
 struct scene {

@@ -232,7 +232,7 @@ static void expect_enough(const char *number) {
     database_run(d, "INSERT INTO shop.users VALUES (3000)");
     WAIT_UNTIL(strcmp(call_text(c, "BF.CHECK", "k", "user:3000"), "maybe") == 0);
 
-    CHECK_INT(program_run("feed", "status", config).code, 0);
+    WAIT_UNTIL(program_run("feed", "status", config).code == 0);
     CHECK_INT(program_run("feed", "verify", config).code, 0);
 
     call(c, "DEL", "k");
@@ -275,7 +275,7 @@ static void expect_enough_in_cluster(unsigned parts) {
     spread_check(spread, 1, 100);
     database_run(d, "INSERT INTO t VALUES (101)");
     WAIT_UNTIL(!spread_denies(spread, 101));
-    CHECK_INT(program_run("feed", "status", config).code, 0);
+    WAIT_UNTIL(program_run("feed", "status", config).code == 0);
     CHECK_INT(program_run("feed", "verify", config).code, 0);
     program_signal(feed, SIGTERM);
     program_wait(feed);

@@ -34,13 +34,13 @@ static bool follows(struct feed *f) {
 TEST(status_says_that_a_feed_follows_and_that_it_is_gone) {
     struct feed *f = followed();
     WAIT_UNTIL(follows(f));
-    struct outcome got = program_run("feed", "status", f->config);
-    CHECK(text_matches(got.out, "The slot * is read by a feed, and holds * of WAL.\n*"
-                                "FILTER *k *following *1*3.00 k*"));
+    WAIT_UNTIL(text_matches(program_run("feed", "status", f->config).out,
+                            "The slot * is read by a feed, and holds * of WAL.\n*"
+                            "FILTER *k *following *1*3.00 k*"));
 
     feed_kill(f);
     WAIT_UNTIL(!follows(f) && !feed_walsender(f));
-    got = program_run("feed", "status", f->config);
+    struct outcome got = program_run("feed", "status", f->config);
     CHECK_INT(got.code, 1);
     CHECK(strstr(got.out, "No feed reads the slot bulwark_k, which holds "));
     CHECK(strstr(got.err, "no feed follows"));
@@ -48,10 +48,9 @@ TEST(status_says_that_a_feed_follows_and_that_it_is_gone) {
 
 TEST(status_in_json_is_an_object_for_the_slot_and_one_for_each_part) {
     struct feed *f = followed();
-    WAIT_UNTIL(follows(f));
-    struct outcome got = program_run("feed", "status", f->config, "--json");
-    CHECK(text_matches(got.out, "{\"slot\":\"bulwark_k\",*\"active\":true,*}\n"
-                                "{\"filter\":\"k\",\"state\":\"following\",*}\n"));
+    WAIT_UNTIL(text_matches(program_run("feed", "status", f->config, "--json").out,
+                            "{\"slot\":\"bulwark_k\",*\"active\":true,*}\n"
+                            "{\"filter\":\"k\",\"state\":\"following\",*}\n"));
 }
 
 TEST(status_before_the_first_run_finds_no_slot_and_no_filter) {
@@ -186,11 +185,11 @@ TEST(metrics_tell_of_one_trouble_when_connections_to_the_server_are_cut) {
     struct proxy *line = proxy_start(s->port);
     int port = metrics_port(measured_over(s, line));
     WAIT_UNTIL(is_followed(port));
-    CHECK(metric(port, "bulwark_feed_trouble_total") == 0);
+    double before = metric(port, "bulwark_feed_trouble_total");
     proxy_cut(line);
-    WAIT_UNTIL(metric(port, "bulwark_feed_trouble_total") > 0);
+    WAIT_UNTIL(metric(port, "bulwark_feed_trouble_total") > before);
     WAIT_UNTIL(is_followed(port));
-    CHECK(metric(port, "bulwark_feed_trouble_total") == 1);
+    CHECK(metric(port, "bulwark_feed_trouble_total") == before + 1);
 }
 
 /* Ten items in a batch, four batches on their way: before the first is acknowledged nothing

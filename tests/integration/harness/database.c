@@ -206,7 +206,10 @@ static _Thread_local struct {
 } come;
 
 static bool receive(int session) {
-    ssize_t n = read(session, come.bytes, sizeof come.bytes);
+    ssize_t n;
+    do
+        n = read(session, come.bytes, sizeof come.bytes);
+    while (n < 0 && errno == EINTR); /* Whoever was stopped goes on. */
     come.from = 0;
     come.to = n > 0 ? (size_t)n : 0;
     return n > 0;

@@ -40,6 +40,7 @@ _Noreturn static void become_program(const char *const *arguments, int in, int o
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* It died before prctl. */
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL); /* nohup(1) may have started the tests. */
     dup2(in, 0);
     dup2(out, 1);
     dup2(err, 2);

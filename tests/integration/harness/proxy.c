@@ -93,7 +93,7 @@ static int connect_from(int target, const struct sockaddr_in *from) {
 /* Somebody else may have the port: then the replica is sent away, at most this often for a
  * link, and comes again from another. That takes it up to two seconds: in all it's less
  * than a test waits. */
-enum { SENT_AWAY = 8 };
+enum { SENT_AWAY = 24 };
 
 static int reach_master(struct orders *o, enum transparency to,
                         const struct sockaddr_in *replica) {

@@ -25,10 +25,11 @@
 #include <unistd.h>
 
 enum {
-    /* Below the range the kernel hands to outgoing connections, which would
-     * race with us; and a cluster's bus (port + 10000) stays below 65536. */
-    FIRST_PORT = 21000,
-    PORTS = 11000,
+    /* Below the range that the kernel hands to outgoing connections, which would race with
+     * us, as are the buses of clusters (port + 10000): a node that restarts wants its own
+     * again. No bus has the port of a server. */
+    FIRST_PORT = 11700,
+    PORTS = 10000,
     SHARE = 1300, /* A worker's: more than it uses in a run. */
 
     PATH_ROOM = 4096,
@@ -146,13 +147,15 @@ static const char *module_path(void) {
 }
 
 /* appendfsync no: under everysec the server may put a write off while the disk is
- * busy, and kill -9 would lose what clients were told is done. */
+ * busy, and kill -9 would lose what clients were told is done. A log of what is slow would
+ * take memory on a slow machine alone. */
 static void write_config(const struct server *s) {
     FILE *out = fopen(server_file(s, "server.conf"), "w");
     if (!out) FAIL("cannot write in %s", s->directory);
     fprintf(out,
             "port %d\nbind 127.0.0.1\ndir \"%s\"\ndaemonize no\nlogfile \"\"\n"
-            "save \"\"\nappendfsync no\nrepl-diskless-sync-delay 0\n",
+            "save \"\"\nappendfsync no\nrepl-diskless-sync-delay 0\n"
+            "slowlog-log-slower-than -1\n",
             s->port, s->directory);
     if (server_speaks(700)) fprintf(out, "enable-debug-command yes\nshutdown-timeout 0\n");
     if (s->options.config) fprintf(out, "%s\n", s->options.config);

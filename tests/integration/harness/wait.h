@@ -3,7 +3,7 @@
 /* wait.h - waiting for what a server does in its own time.
  *
  * Nothing here sleeps for a fixed time and hopes: a condition is looked at every
- * two milliseconds until it holds. When it does not within 20 seconds the test
+ * two milliseconds until it holds. When it does not within a minute the test
  * fails. PATIENCE=n multiplies that, for servers under valgrind. */
 
 #ifndef WAIT_H

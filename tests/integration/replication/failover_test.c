@@ -91,7 +91,7 @@ static void survives_a_broken_sync(const char *replica_config) {
         expectf(ca, "OK", "BF.RESERVE filler:%d 0.01 20000", i);
     add_numbers(ca, "filler:7", 0, 20000);
     expect(client(other), "1", "BF.ADD", "k", "anna");
-    expect(ca, "OK", "CONFIG", "SET", "rdb-key-save-delay", "10000");
+    expect(ca, "OK", "CONFIG", "SET", "rdb-key-save-delay", "30000");
 
     expectf(cb, "OK", "REPLICAOF 127.0.0.1 %d", a->port);
     WAIT_UNTIL(info_int(cb, "replication", "master_sync_in_progress") == 1);

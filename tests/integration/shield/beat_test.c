@@ -110,7 +110,7 @@ TEST(a_new_replica_denies_nothing_that_came_during_its_full_sync) {
     for (int i = 0; i < 100; i++)
         expectf(m, "OK", "SET filler:%d x", i);
     expect(m, "OK", "CONFIG", "SET", "client-output-buffer-limit", "replica 0 0 0");
-    expect(m, "OK", "CONFIG", "SET", "rdb-key-save-delay", "20000");
+    expect(m, "OK", "CONFIG", "SET", "rdb-key-save-delay", "40000");
     expectf(r, "OK", "REPLICAOF 127.0.0.1 %d", master->port);
     WAIT_UNTIL(info_int(r, "replication", "master_sync_in_progress") == 1);
     add_numbers(m, "k", 0, MANY);
@@ -163,7 +163,7 @@ TEST(a_replica_that_hears_nothing_for_longer_than_bf_max_lag_denies_nobody) {
     server_pause(master);
     double start = seconds_now();
     WAIT_UNTIL(strcmp(said_of(r, "k"), "unknown") == 0);
-    CHECK(seconds_now() - start < 10);
+    CHECK(seconds_now() - start < 30); /* half of repl-timeout */
     CHECK_STR(unknown_by(r, "k"), "link_down");
     expect(r, "1", "BF.EXISTS", "k", "never added");
     server_resume(master);
@@ -225,9 +225,10 @@ TEST(beats_are_rare_where_nothing_else_is_written) {
     wait_for_beat(r, "k");
     double until = seconds_now() + 2.5; /* the first ones come soon one after the other */
     WAIT_UNTIL(seconds_now() > until);
+    double start = seconds_now();
     long long before = info_int(m, "persistence", "rdb_changes_since_last_save");
-    until = seconds_now() + 5;
-    WAIT_UNTIL(seconds_now() > until);
+    WAIT_UNTIL(seconds_now() > start + 5);
     long long beats = info_int(m, "persistence", "rdb_changes_since_last_save") - before;
-    CHECK(beats >= 1 && beats <= 2);
+    CHECK((double)beats <= 1 + (seconds_now() - start) / 4);
+    WAIT_UNTIL(info_int(m, "persistence", "rdb_changes_since_last_save") > before);
 }

@@ -235,7 +235,7 @@ TRANSCRIPT(one_rebuild_at_a_time) {
     make_ready(c, "k");
     const char *token = start_rebuild(c, "k");
     expect_refusal(c,
-                   "(error) ERR rebuild under way, begun 0 seconds ago, no LOAD yet: ABORT "
+                   "(error) ERR rebuild under way, begun * seconds ago, no LOAD yet: ABORT "
                    "first",
                    "BF.REBUILD", "k", "START");
     expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
@@ -247,14 +247,23 @@ TRANSCRIPT(one_rebuild_at_a_time) {
     start_rebuild(c, "k");
 }
 
-TRANSCRIPT(start_replaces_a_rebuild_that_nobody_feeds) {
-    make_ready(c, "k");
-    const char *token = start_rebuild(c, "k");
-    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "100");
-    expect(c, "1", "BF.REBUILD", "k", "LOAD", token, "anna");
+/* False: it took more than a second, since the machine is slow; not each time. */
+static bool is_kept_by_a_load(redisContext *c, const char **token) {
+    call(c, "BF.REBUILD", "k", "ABORT");
+    *token = start_rebuild(c, "k");
+    expect(c, "1", "BF.REBUILD", "k", "LOAD", *token, "anna");
     sleep(1);
-    expect(c, "2", "BF.REBUILD", "k", "LOAD", token, "bob");
-    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "1");
+    expect(c, "2", "BF.REBUILD", "k", "LOAD", *token, "bob");
+    return text_matches(call_text(c, "BF.REBUILD", "k", "START", "REPLACE", "1"),
+                        REBUILDING);
+}
+
+TRANSCRIPT(start_replaces_a_rebuild_that_nobody_feeds) {
+    const char *token;
+    make_ready(c, "k");
+    start_rebuild(c, "k");
+    expect_refusal(c, REBUILDING, "BF.REBUILD", "k", "START", "REPLACE", "100");
+    WAIT_UNTIL(is_kept_by_a_load(c, &token));
     sleep(1);
     const char *other = call(c, "BF.REBUILD", "k", "START", "REPLACE", "1")->str;
     expect_refusal(c, NO_REBUILD, "BF.REBUILD", "k", "LOAD", token, "carol");
