@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pauses.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "chores.h"
+#include "prober.h"
+#include "slow.h"
+#include "stills.h"
+#include "wire.h"
+
+#define LOOK_EVERY 0.1
+#define SETTLE_US  5000 /* until the prober has noted a wait that this look's fork has made */
+#define BATCH_MAX  512
+
+/* Where a wait has gone, in seconds. */
+struct pause {
+    struct probe probe;
+    double still, fork, disk, left;
+    double evicted; /* keys, since the look before */
+    char doing[128], slow[128], events[128];
+};
+
+static FILE *csv;
+static struct pause worst; /* by what is left */
+static unsigned long seen;
+static struct pause sums; /* of all */
+static _Atomic double longest_left;
+
+static void take_off(double *left, double *part, double most) {
+    *part = most < *left ? most : *left;
+    *left -= *part;
+}
+
+static void weigh(struct pause *p) {
+    double end = p->probe.sent + p->probe.wait;
+    p->still = stills_within(p->probe.sent, end);
+    p->left = p->probe.wait - p->probe.queued - p->still;
+    double least = p->probe.computed - p->still;
+    if (p->left < least) p->left = least;
+    if (p->left < 0) p->left = 0;
+}
+
+static void write_pause(const struct pause *p, double began) {
+    fprintf(csv, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%s,%s,%s\n", p->probe.sent - began,
+            p->probe.wait * 1e3, p->probe.queued * 1e3, p->still * 1e3, p->fork * 1e3,
+            p->disk * 1e3, p->left * 1e3, p->probe.computed * 1e3, p->evicted,
+            p->doing, p->slow, p->events);
+}
+
+static void note(const struct pause *p, double began) {
+    write_pause(p, began);
+    gauge_longest(&longest_left, p->left);
+    if (p->left > worst.left) worst = *p;
+    seen++;
+    sums.probe.wait += p->probe.wait;
+    sums.probe.queued += p->probe.queued;
+    sums.still += p->still;
+    sums.fork += p->fork;
+    sums.disk += p->disk;
+    sums.left += p->left;
+}
+
+/* What one look found besides the waits. */
+struct look {
+    double fork, disk; /* seconds */
+    double evicted;    /* keys */
+    char slow[128], events[128];
+};
+
+static void judge_batch(const struct soak *s, const struct look *look) {
+    static struct probe probes[BATCH_MAX];
+    static struct pause pauses[BATCH_MAX];
+    size_t n = prober_take(probes, BATCH_MAX), longest = 0;
+    char doing[128];
+    chores_doing(doing, sizeof doing);
+    for (size_t i = 0; i < n; i++) {
+        struct pause *p = &pauses[i];
+        *p = (struct pause){.probe = probes[i], .evicted = look->evicted};
+        weigh(p);
+        strcpy(p->doing, doing);
+        strcpy(p->slow, look->slow);
+        strcpy(p->events, look->events);
+        if (p->left > pauses[longest].left) longest = i;
+    }
+    if (n > 0) take_off(&pauses[longest].left, &pauses[longest].fork, look->fork);
+    if (n > 0) take_off(&pauses[longest].left, &pauses[longest].disk, look->disk);
+    for (size_t i = 0; i < n; i++)
+        note(&pauses[i], s->began);
+    fflush(csv);
+}
+
+static void *look_on(void *data) {
+    struct soak *s = data;
+    redisContext *c = wire_open(&s->server);
+    double fork_before = -1, evicted_before = 0;
+    for (double due = seconds(); soak_wait_until(s, due); due += LOOK_EVERY) {
+        struct look look = {0};
+        double fork = slow_number(c, "INFO stats", "latest_fork_usec") * 1e-6;
+        if (fork != fork_before && fork_before >= 0) look.fork = fork;
+        fork_before = fork;
+        double evicted = slow_number(c, "INFO stats", "evicted_keys");
+        look.evicted = evicted - evicted_before;
+        evicted_before = evicted;
+        look.disk = slow_events(c, look.events, sizeof look.events);
+        slow_commands(c, look.slow, sizeof look.slow);
+        usleep(SETTLE_US);
+        judge_batch(s, &look);
+    }
+    redisFree(c);
+    return NULL;
+}
+
+void pauses_start(struct soak *s) {
+    pthread_t thread;
+    csv = soak_file("pauses.csv", "second,wait_ms,queued_ms,still_ms,fork_ms,disk_ms,"
+                                  "left_ms,computed_ms,evicted,chores,slow_commands,events");
+    stills_start();
+    prober_start(s);
+    if (pthread_create(&thread, NULL, look_on, s) != 0) die("no thread");
+}
+
+double pauses_take_longest(void) {
+    return atomic_exchange(&longest_left, 0);
+}
+
+double pauses_tell(void) {
+    double all = sums.probe.wait > 0 ? sums.probe.wait / 100 : 1;
+    printf("\nPauses of a millisecond and more: %lu\n", seen);
+    printf("  waiting for a processor %3.0f %%\n", sums.probe.queued / all);
+    printf("  the machine stood still %3.0f %%\n", sums.still / all);
+    printf("  forks                   %3.0f %%\n", sums.fork / all);
+    printf("  the append-only file    %3.0f %%\n", sums.disk / all);
+    printf("  ours or the server's    %3.0f %%, the longest %.2f ms\n", sums.left / all,
+           worst.left * 1e3);
+    if (worst.left > 0)
+        printf("    with: %s; slowest command: %s; events: %s\n", worst.doing, worst.slow,
+               worst.events);
+    slow_tell();
+    return worst.left;
+}
