@@ -184,10 +184,9 @@ _Noreturn static void become_server(const struct target *t, int processor) {
     int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, 1);
     dup2(out, 2);
-    char *argv[WORDS_MAX] = {(char *)t->binary, "--port",       port,
-                             "--bind",          "127.0.0.1",    "--dir",
-                             (char *)t->directory, "--save",    "",
-                             "--loadmodule",    (char *)t->module};
+    char *argv[WORDS_MAX] = {
+        (char *)t->binary,    "--port", port, "--bind",       "127.0.0.1",      "--dir",
+        (char *)t->directory, "--save", "",   "--loadmodule", (char *)t->module};
     size_t n = 11;
     for (size_t i = 0; t->words && t->words[i] && n < WORDS_MAX - 3; i++)
         argv[n++] = (char *)t->words[i];

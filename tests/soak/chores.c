@@ -11,9 +11,9 @@
 #define THOUSAND UINT64_C(1000)
 #define MILLION  UINT64_C(1000000)
 
-#define BULK_CAPACITY (20 * MILLION) /* 40 MB */
+#define BULK_CAPACITY (20 * MILLION)   /* 40 MB */
 #define BULK_ITEMS    (200 * THOUSAND) /* which touch every page of it */
-#define BULK_LIVES    10 /* seconds */
+#define BULK_LIVES    10               /* seconds */
 #define COPY_ITEMS    50
 
 /* ---- filters that last ---- */
@@ -83,7 +83,8 @@ void chores_prepare(struct soak *s) {
 /* ---- filters that come and go ---- */
 
 static void bulk(struct soak *s, redisContext *c) {
-    static const char *const ends[] = {"DEL %s", "UNLINK %s", "SET %s text", "PEXPIRE %s 1"};
+    static const char *const ends[] = {"DEL %s", "UNLINK %s", "SET %s text",
+                                       "PEXPIRE %s 1"};
     struct subject *of = &s->subjects[BULK];
     uint64_t round = subject_round(of) + 1;
     char key[32];
@@ -204,7 +205,8 @@ void chores_doing(char *text, size_t room) {
     double now = seconds();
     *text = 0;
     for (size_t i = 0; i < CHORES; i++) {
-        double started = atomic_load(&chores[i].started), ended = atomic_load(&chores[i].ended);
+        double started = atomic_load(&chores[i].started),
+               ended = atomic_load(&chores[i].ended);
         if (started == 0 || (ended >= started && now - ended > MOMENT)) continue;
         size_t used = strlen(text);
         snprintf(text + used, room - used, "%s%s", used ? "; " : "", chores[i].name);

@@ -15,9 +15,9 @@
 #define SETTLE "5s"
 
 /* A server does what has come of one client before it turns to the next, and an item may
- * touch two pages that nobody has touched yet: so no more than a thousand are under way. */
+ * touch two pages that nobody has touched yet: so no more than five hundred are under way. */
 #define BATCH  "250"
-#define WINDOW "4"
+#define WINDOW "2"
 
 static void file_of(const struct soak *s, int which, char *path, size_t room) {
     snprintf(path, room, "%s/%s.txt", s->server.directory, s->subjects[which].name);
@@ -52,11 +52,11 @@ static pid_t start(struct soak *s, int which, const char *from, uint64_t capacit
     snprintf(port, sizeof port, "%d", s->server.port);
     snprintf(room, sizeof room, "%llu", (unsigned long long)capacity);
     snprintf(error, sizeof error, "%g", of->error);
-    const char *const argv[] = {
-        s->program, "fill",     of->name, "--port",     port, "--from",  from,
-        "--error",  error,      "--settle", SETTLE,     "--expect", "0", "--json",
-        "--stale",  "10s",      "--capacity", room,   "--batch",  BATCH,
-        "--window", WINDOW,     NULL};
+    const char *const argv[] = {s->program, "fill",       of->name,  "--port",  port,
+                                "--from",   from,         "--error", error,     "--settle",
+                                SETTLE,     "--expect",   "0",       "--json",  "--stale",
+                                "10s",      "--capacity", room,      "--batch", BATCH,
+                                "--window", WINDOW,       NULL};
     int log = open("build/soak/fills.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     pid_t pid = fork();
     if (pid == 0) become(argv, in, log);
@@ -78,7 +78,8 @@ static size_t wait_for(struct soak *s, pid_t pid) {
 size_t fill_from_file(struct soak *s, int which) {
     char path[128];
     file_of(s, which, path, sizeof path);
-    return wait_for(s, start(s, which, path, subject_known(&s->subjects[which]) * 6 / 5, -1));
+    return wait_for(s,
+                    start(s, which, path, subject_known(&s->subjects[which]) * 6 / 5, -1));
 }
 
 size_t fill_from_pipe(struct soak *s, int which) {

@@ -103,8 +103,8 @@ bool memory_tell(bool *enough) {
         double first = median(0, third, f), last = median(nlooks - third, nlooks, f);
         bool creeps = last > first * figures[f].bound;
         printf("  %-29s %9.1f %11.1f %+7.2f %% %s%s\n", figures[f].name,
-               first / figures[f].scale, last / figures[f].scale,
-               100 * (last / first - 1), figures[f].unit, creeps ? "  CREEPS" : "");
+               first / figures[f].scale, last / figures[f].scale, 100 * (last / first - 1),
+               figures[f].unit, creeps ? "  CREEPS" : "");
         still &= !creeps;
     }
     return still;

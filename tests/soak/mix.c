@@ -14,6 +14,7 @@
 #define SAID_MAX    10 /* errors that are shown */
 
 #define FIRST_ROWS    520000 /* a little more than there is room for */
+#define FIRST_COLD    200
 #define FIRST_AT_ONCE 64
 
 struct user {
@@ -136,21 +137,6 @@ static void cache(struct user *u, const char *id) {
     freeReplyObject(r);
 }
 
-/* A server that has been at work for a while is full. */
-void mix_prepare(struct soak *s) {
-    redisContext *c = wire_open(&s->server);
-    for (uint64_t sent = 0, answered = 0; answered < FIRST_ROWS; answered++) {
-        for (; sent < FIRST_ROWS && sent < answered + FIRST_AT_ONCE; sent++)
-            redisAppendCommand(c, "SET row:%llu %b EX %d", (unsigned long long)sent,
-                               row_bytes(), row_length(scatter(sent)),
-                               time_to_live(scatter(sent)));
-        redisReply *r = NULL;
-        if (redisGetReply(c, (void **)&r) != REDIS_OK) die("the server has gone");
-        freeReplyObject(r);
-    }
-    redisFree(c);
-}
-
 /* What BF.GUARD doesn't turn away is fetched from the database, and cached. */
 static void read_row(struct user *u) {
     struct question q;
@@ -233,6 +219,25 @@ static void add_cold(struct user *u) {
     if (!wire_add(u->line, key, 0, COLD_ITEMS)) return;
     if (round % 2) wire_did(u->line, "EXPIRE %s %d", key, 60 + (int)below(u, 600));
     subject_set(s, round, COLD_ITEMS);
+}
+
+/* A server that has been at work for a while is full, and the oldest of what it has are
+ * filters that nobody asks for. */
+void mix_prepare(struct soak *s) {
+    redisContext *c = wire_open(&s->server);
+    struct user u = {.soak = s, .line = c};
+    for (int i = 0; i < FIRST_COLD; i++)
+        add_cold(&u);
+    for (uint64_t sent = 0, answered = 0; answered < FIRST_ROWS; answered++) {
+        for (; sent < FIRST_ROWS && sent < answered + FIRST_AT_ONCE; sent++)
+            redisAppendCommand(c, "SET row:%llu %b EX %d", (unsigned long long)sent,
+                               row_bytes(), row_length(scatter(sent)),
+                               time_to_live(scatter(sent)));
+        redisReply *r = NULL;
+        if (redisGetReply(c, (void **)&r) != REDIS_OK) die("the server has gone");
+        freeReplyObject(r);
+    }
+    redisFree(c);
 }
 
 static const struct trade {

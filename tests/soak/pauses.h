@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pauses.h - whose the prober's pauses were.
  *
- * From each wait of a millisecond and more is taken off what others did: the time that the
- * server's main thread or the prober waited for a processor, and that the machine stood
- * still (prober.h, stills.h), the fork, by INFO's latest_fork_usec, and the append-only
- * file's write, by the server's latency events. What is left is ours or the server's own,
- * and never less than the main thread computed. Forks and writes are looked for ten times a
- * second, and taken off the longest wait since the last look.
+ *     wait = queued   the server's main thread, or the prober, waited for a processor
+ *          + still    the machine stood still (stills.h)
+ *          + fork     by INFO's latest_fork_usec
+ *          + disk     the append-only file's write, by the server's latency events
+ *          + left     the main thread computed: the server's work, and ours
+ *     ours <= left    and no more than the server measured in our commands meanwhile
+ *                     (ours.h), and in freeing what it evicted or what had expired
+ *
+ * That is done for each wait of a millisecond and more. Forks, writes and frees are looked
+ * for ten times a second, and put down to the longest wait since the last look. What the
+ * module does in timers is in `left` only: they free large filters, where the server isn't
+ * full, in steps of a millisecond.
  *
  * Beside it stands what was under way: chores, the slowest commands, latency events. */
 #ifndef PAUSES_H
@@ -16,10 +22,13 @@
 
 void pauses_start(struct soak *s);
 
-/* The longest that was left since the last call, in seconds. */
-double pauses_take_longest(void);
+/* The longest since the last call, in seconds. */
+struct own_pause {
+    double left, ours;
+};
+struct own_pause pauses_take_longest(void);
 
-/* A table of what was found. The longest that was left in the whole run. */
+/* A table of what was found. The longest of ours in the whole run. */
 double pauses_tell(void);
 
 #endif

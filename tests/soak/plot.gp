@@ -19,7 +19,7 @@ set output 'build/soak/client.svg'
 set title 'Another client: waits for a small question, in windows of 10 s'
 plot windows using ($1/60):5 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
      windows using ($1/60):9 every ::1 with points pt 7 ps 0.4 lc rgb '#ee9933' title 'no queues', \
-     windows using ($1/60):14 every ::1 with points pt 7 ps 0.4 lc rgb '#0077bb' title 'ours or server', \
+     windows using ($1/60):15 every ::1 with points pt 7 ps 0.4 lc rgb '#0077bb' title 'ours', \
      windows using ($1/60):4 every ::1 with lines title 'p99.9', \
      windows using ($1/60):3 every ::1 with lines title 'p99', \
      windows using ($1/60):2 every ::1 with lines title 'p50', \
@@ -40,7 +40,8 @@ plot pauses using ($1/60):(part($3)) every ::1 with points pt 7 ps 0.3 lc rgb '#
      pauses using ($1/60):(part($4)) every ::1 with points pt 7 ps 0.3 lc rgb '#ee9933' title 'machine still', \
      pauses using ($1/60):(part($5)) every ::1 with points pt 5 ps 0.4 lc rgb '#009988' title 'fork', \
      pauses using ($1/60):(part($6)) every ::1 with points pt 9 ps 0.4 lc rgb '#ee3377' title 'append-only file', \
-     pauses using ($1/60):(part($7)) every ::1 with points pt 7 ps 0.3 lc rgb '#0077bb' title 'ours or server', \
+     pauses using ($1/60):(part($7)) every ::1 with points pt 7 ps 0.3 lc rgb '#0077bb' title 'server computed', \
+     pauses using ($1/60):(part($8)) every ::1 with points pt 7 ps 0.3 lc rgb '#cc3311' title 'of that ours', \
      5 with lines dashtype 2 lc rgb '#cc3311' title 'bound'
 
 unset logscale y

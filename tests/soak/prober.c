@@ -3,10 +3,8 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define EVERY 0.001 /* seconds */
@@ -65,13 +63,10 @@ static struct probe ask(int fd, int server, int own) {
 static void *probe(void *data) {
     struct soak *s = data;
     char path[64];
-    struct sched_param first = {.sched_priority = 1};
     snprintf(path, sizeof path, "/proc/%d/schedstat", s->server.pid);
     int fd = target_connect(&s->server), server = open_schedstat(path);
     int own = open_schedstat("/proc/thread-self/schedstat");
-    prctl(PR_SET_TIMERSLACK, 1);
-    /* Where it may, it waits for nobody: else for its neighbours, which is taken off. */
-    sched_setscheduler(0, SCHED_FIFO, &first);
+    soak_go_first();
     for (double due = seconds(); soak_wait_until(s, due); due += EVERY) {
         struct probe p = ask(fd, server, own);
         gauge_wait(&s->probe, p.sent + p.wait - due);

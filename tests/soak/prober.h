@@ -18,8 +18,9 @@
 /* Seconds. */
 struct probe {
     double sent, wait;
-    double queued;   /* the server's main thread and the prober waited for a processor */
-    double computed; /* the main thread, as far as the kernel has noted it: 4 ms less or so */
+    double queued; /* the server's main thread and the prober waited for a processor */
+    double
+        computed; /* the main thread, as far as the kernel has noted it: 4 ms less or so */
 };
 
 void prober_start(struct soak *s);

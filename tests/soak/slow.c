@@ -35,9 +35,24 @@ static struct event *event_of(const char *name) {
     return &events[nevents++];
 }
 
-double slow_events(redisContext *c, char *text, size_t room) {
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void note_event(const struct event *e, struct slow_events *found) {
+    double took = (double)e->latest * 1e-3;
+    size_t used = strlen(found->text);
+    snprintf(found->text + used, sizeof found->text - used, "%s%s=%lld", used ? " " : "",
+             e->name, e->latest);
+    bool disk = begins(e->name, "aof-") || begins(e->name, "rdb-");
+    bool freed = begins(e->name, "eviction-del") || begins(e->name, "expire-");
+    if (disk && took > found->disk) found->disk = took;
+    if (freed && took > found->freed) found->freed = took;
+}
+
+void slow_events(redisContext *c, struct slow_events *found) {
     redisReply *r = wire_ask(c, "LATENCY LATEST");
-    double disk = 0;
+    *found = (struct slow_events){0, 0, ""};
     for (size_t i = 0; i < r->elements; i++) {
         redisReply *const *of = r->element[i]->element;
         struct event *e = event_of(of[0]->str);
@@ -45,13 +60,9 @@ double slow_events(redisContext *c, char *text, size_t room) {
         if (!e || (e->at == at && e->latest == latest)) continue;
         e->at = at;
         e->latest = latest;
-        size_t used = strlen(text);
-        snprintf(text + used, room - used, "%s%s=%lld", used ? " " : "", e->name, latest);
-        bool of_disk = strncmp(e->name, "aof-", 4) == 0 || strncmp(e->name, "rdb-", 4) == 0;
-        if (of_disk && (double)latest * 1e-3 > disk) disk = (double)latest * 1e-3;
+        note_event(e, found);
     }
     freeReplyObject(r);
-    return disk;
 }
 
 /* ---- the slow log ---- */

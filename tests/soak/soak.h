@@ -6,7 +6,8 @@
  *     mix.h       the users: questions, adds, cached rows, at their rates
  *     chores.h    what comes now and then: fills, saves, filters that come and go
  *     prober.h    another client, who asks every millisecond; pauses.h says whose its
- *                 pauses were, stills.h when the machine stood still
+ *                 pauses were, by stills.h (the machine stood still), ours.h (commands of
+ *                 ours) and slow.h (what the server calls slow)
  *     memory.h    memory over time, and whether it creeps
  *     gauge.h     waits as they are counted;  wire.h  a connection
  *
@@ -30,7 +31,7 @@
 
 struct soak {
     struct target server, replica;
-    const char *program; /* bulwark */
+    const char *program;  /* bulwark */
     double began, length; /* seconds */
     atomic_bool over;
     struct subject subjects[SUBJECTS];
@@ -42,6 +43,10 @@ struct soak {
 
 /* build/soak/NAME for writing, with the head's line in it. */
 FILE *soak_file(const char *name, const char *head);
+
+/* From here on this thread waits for no other of its processor, where that is allowed;
+ * elsewhere it waits, and that is taken off. */
+void soak_go_first(void);
 
 /* Sleeps until a moment of seconds(), or until the soak is over: whether it goes on. */
 bool soak_wait_until(struct soak *s, double moment);

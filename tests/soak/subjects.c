@@ -19,10 +19,14 @@ void subjects_prepare(struct subject subjects[SUBJECTS]) {
         double error;
         bool rounds;
     } all[SUBJECTS] = {
-        [SMALL] = {"small", 0.001, false},         [USERS] = {"users", 0.001, false},
-        [CATALOGUE] = {"catalogue", 0.001, false}, [LEGACY] = {"legacy", 0.01, false},
-        [LIBRARY] = {"library", 0.01, false},      [GROWN] = {"grown", 0.01, true},
-        [COLD] = {"cold", 0.01, true},             [BULK] = {"bulk", 0.001, true},
+        [SMALL] = {"small", 0.001, false},
+        [USERS] = {"users", 0.001, false},
+        [CATALOGUE] = {"catalogue", 0.001, false},
+        [LEGACY] = {"legacy", 0.01, false},
+        [LIBRARY] = {"library", 0.01, false},
+        [GROWN] = {"grown", 0.01, true},
+        [COLD] = {"cold", 0.01, true},
+        [BULK] = {"bulk", 0.001, true},
     };
     for (size_t i = 0; i < SUBJECTS; i++) {
         subjects[i].name = all[i].name;

@@ -32,8 +32,8 @@ enum {
 
 struct subject {
     const char *name;
-    double error;  /* as reserved */
-    bool rounds;   /* has lives */
+    double error; /* as reserved */
+    bool rounds;  /* has lives */
     atomic_ullong life;
     atomic_ulong members, denied, unsure; /* questions about members; no; unknown */
     atomic_ulong strangers, passed;       /* questions about strangers; not denied */
