@@ -38,12 +38,14 @@ static void take_off(double *left, double *part, double most) {
     *left -= *part;
 }
 
+/* A thread may be in the queue while the machine stands still: what the server computed is
+ * left in any case. */
 static void weigh(struct pause *p) {
-    double end = p->probe.sent + p->probe.wait;
+    double end = p->probe.sent + p->probe.wait, ran = p->probe.wait - p->probe.queued;
     p->still = stills_within(p->probe.sent, end);
-    p->left = p->probe.wait - p->probe.queued - p->still;
     double least = p->probe.computed - p->still;
-    if (p->left < least) p->left = least;
+    p->left = ran - p->still;
+    if (p->left < least) p->left = least < ran ? least : ran;
     if (p->left < 0) p->left = 0;
     p->ours = ours_within(p->probe.sent, end);
 }

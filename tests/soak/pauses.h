@@ -5,7 +5,7 @@
  *          + still    the machine stood still (stills.h)
  *          + fork     by INFO's latest_fork_usec
  *          + disk     the append-only file's write, by the server's latency events
- *          + left     the main thread computed: the server's work, and ours
+ *          + left     the server computed: its work, and ours
  *     ours <= left    and no more than the server measured in our commands meanwhile
  *                     (ours.h), and in freeing what it evicted or what had expired
  *

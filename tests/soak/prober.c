@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EVERY 0.001 /* seconds */
@@ -15,17 +16,19 @@ static struct probe waiting[KEPT];
 static size_t nwaiting;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a thread has computed, and waited for a processor. The file stays open, since it is
- * read twice for each question. */
-struct thread_time {
-    double computed, queued;
-};
-
-static struct thread_time read_time(int schedstat) {
+/* How long a thread has waited for a processor. The file stays open, since it is read twice
+ * for each question. */
+static double read_queued(int schedstat) {
     char text[96] = "", *end;
-    if (pread(schedstat, text, sizeof text - 1, 0) <= 0) return (struct thread_time){0, 0};
-    double computed = (double)strtoull(text, &end, 10) * 1e-9;
-    return (struct thread_time){computed, (double)strtoull(end, NULL, 10) * 1e-9};
+    if (pread(schedstat, text, sizeof text - 1, 0) <= 0) return 0;
+    strtoull(text, &end, 10); /* what it has computed: behind by up to a tick */
+    return (double)strtoull(end, NULL, 10) * 1e-9;
+}
+
+static double read_clock(clockid_t clock) {
+    struct timespec t = {0, 0};
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static int open_schedstat(const char *path) {
@@ -49,14 +52,20 @@ size_t prober_take(struct probe *into, size_t room) {
     return n;
 }
 
-static struct probe ask(int fd, int server, int own) {
-    struct thread_time server_before = read_time(server), before = read_time(own);
+/* Where the kernel's figures come from. */
+struct sources {
+    int server, own;    /* schedstat, of the server's main thread and of this one */
+    clockid_t computed; /* of the server */
+};
+
+static struct probe ask(int fd, const struct sources *of) {
+    double queued = read_queued(of->server) + read_queued(of->own);
+    double computed = read_clock(of->computed);
     struct probe p = {.sent = seconds()};
     ask_target(fd, "EXISTS text");
     p.wait = seconds() - p.sent;
-    struct thread_time server_after = read_time(server), after = read_time(own);
-    p.queued = server_after.queued - server_before.queued + after.queued - before.queued;
-    p.computed = server_after.computed - server_before.computed;
+    p.computed = read_clock(of->computed) - computed;
+    p.queued = read_queued(of->server) + read_queued(of->own) - queued;
     return p;
 }
 
@@ -64,11 +73,14 @@ static void *probe(void *data) {
     struct soak *s = data;
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/schedstat", s->server.pid);
-    int fd = target_connect(&s->server), server = open_schedstat(path);
-    int own = open_schedstat("/proc/thread-self/schedstat");
+    int fd = target_connect(&s->server);
+    struct sources of = {.server = open_schedstat(path),
+                         .own = open_schedstat("/proc/thread-self/schedstat")};
+    if (clock_getcpuclockid(s->server.pid, &of.computed) != 0)
+        die("no clock of the server");
     soak_go_first();
     for (double due = seconds(); soak_wait_until(s, due); due += EVERY) {
-        struct probe p = ask(fd, server, own);
+        struct probe p = ask(fd, &of);
         gauge_wait(&s->probe, p.sent + p.wait - due);
         gauge_wait(&s->unqueued, p.wait - p.queued);
         if (p.wait >= LONG) hand_over(&p);
