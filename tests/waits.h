@@ -15,7 +15,7 @@
 /* The step of a wait, in seconds. */
 size_t wait_step(double wait);
 
-/* The wait that a share of those counted did not exceed, in seconds; 0 if there are none. */
+/* The wait that a share of those counted did not exceed, in seconds; 0: there are none. */
 double wait_quantile(const uint64_t counts[WAIT_STEPS], double share);
 
 #endif

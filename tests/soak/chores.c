@@ -18,8 +18,8 @@
 
 /* ---- filters that last ---- */
 
-/* A filter that nothing rebuilds, made again if it is lost: it is vouched for when all is in
- * it, which writers had a second to add twice. */
+/* A filter that nothing rebuilds, made again if it is lost: it is vouched for when all is
+ * in it, which writers had a second to add twice. */
 static void make_good(struct soak *s, redisContext *c, int which, const char *how) {
     struct subject *of = &s->subjects[which];
     redisReply *there = wire_ask(c, "EXISTS %s", of->name);

@@ -15,7 +15,7 @@
 #define SETTLE "5s"
 
 /* A server does what has come of one client before it turns to the next, and an item may
- * touch two pages that nobody has touched yet: so no more than five hundred are under way. */
+ * touch two pages that nobody has touched yet: so at most five hundred are under way. */
 #define BATCH  "250"
 #define WINDOW "2"
 

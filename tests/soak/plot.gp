@@ -8,6 +8,7 @@ set terminal svg size 720,420 dynamic font 'sans-serif,13' background 'white'
 set key outside right top
 set grid
 set xlabel 'minutes'
+set xrange [0:*]
 windows = 'build/soak/windows.csv'
 memory = 'build/soak/memory.csv'
 pauses = 'build/soak/pauses.csv'
@@ -18,19 +19,19 @@ set yrange [0.02:*]
 set output 'build/soak/client.svg'
 set title 'Another client: waits for a small question, in windows of 10 s'
 plot windows using ($1/60):5 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
-     windows using ($1/60):9 every ::1 with points pt 7 ps 0.4 lc rgb '#ee9933' title 'no queues', \
-     windows using ($1/60):15 every ::1 with points pt 7 ps 0.4 lc rgb '#0077bb' title 'ours', \
-     windows using ($1/60):4 every ::1 with lines title 'p99.9', \
-     windows using ($1/60):3 every ::1 with lines title 'p99', \
-     windows using ($1/60):2 every ::1 with lines title 'p50', \
-     5 with lines dashtype 2 lc rgb '#cc3311' title 'bound of ours'
+     windows using ($1/60):9 every ::1 with points pt 7 ps 0.4 lc rgb '#ee9933' title 'no queueing', \
+     windows using ($1/60):15 every ::1 with points pt 7 ps 0.4 lc rgb '#cc3311' title 'ours', \
+     5 with lines dashtype 2 lc rgb '#cc3311' title 'bound of ours', \
+     windows using ($1/60):4 every ::1 with lines lc rgb '#882255' title 'p99.9', \
+     windows using ($1/60):3 every ::1 with lines lc rgb '#009988' title 'p99', \
+     windows using ($1/60):2 every ::1 with lines lc rgb '#0077bb' title 'p50'
 
 set output 'build/soak/mix.svg'
 set title 'The mix: waits for its requests, in windows of 10 s'
 plot windows using ($1/60):13 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
-     windows using ($1/60):12 every ::1 with lines title 'p99.9', \
-     windows using ($1/60):11 every ::1 with lines title 'p99', \
-     windows using ($1/60):10 every ::1 with lines title 'p50'
+     windows using ($1/60):12 every ::1 with lines lc rgb '#882255' title 'p99.9', \
+     windows using ($1/60):11 every ::1 with lines lc rgb '#009988' title 'p99', \
+     windows using ($1/60):10 every ::1 with lines lc rgb '#0077bb' title 'p50'
 
 set output 'build/soak/pauses.svg'
 set title 'Each pause of a millisecond and more: what it was'
