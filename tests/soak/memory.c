@@ -114,5 +114,6 @@ struct turnover memory_turnover(const struct soak *s) {
     int fd = s->server.fd;
     return (struct turnover){.evicted = info_number(fd, "stats", "evicted_keys"),
                              .expired = info_number(fd, "stats", "expired_keys"),
+                             .full_syncs = info_number(fd, "stats", "sync_full"),
                              .filters_evicted = info_number(fd, "bf", "bf_ready_evicted")};
 }

@@ -22,7 +22,8 @@ bool memory_tell(bool *enough);
 
 /* What happened in the whole run. */
 struct turnover {
-    double evicted, expired, filters_evicted;
+    double evicted, expired, filters_evicted; /* Redis 6.0 doesn't count the last */
+    double full_syncs;
 };
 struct turnover memory_turnover(const struct soak *s);
 

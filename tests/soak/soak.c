@@ -192,9 +192,10 @@ static bool verdict(struct soak *s, const struct longest *run) {
     bool enough, still = memory_tell(&enough);
     struct turnover t = memory_turnover(s);
     printf("\nRequests: %lu, refused: %lu; rebuilds: %lu, failed: %lu; keys evicted: %.0f, "
-           "expired: %.0f; ready filters evicted: %.0f\n\n",
+           "expired: %.0f; ready filters evicted: %.0f; full syncs: %.0f\n\n",
            atomic_load(&s->requests), atomic_load(&s->errors), atomic_load(&s->rebuilds),
-           atomic_load(&s->failed_fills), t.evicted, t.expired, t.filters_evicted);
+           atomic_load(&s->failed_fills), t.evicted, t.expired, t.filters_evicted,
+           t.full_syncs);
     bool good = fact(denied(s) == 0, "no member was denied");
     good &= fact(pause < PAUSE_BOUND, "no pause of ours reached 5 ms");
     good &= fact(still, "nothing creeps");
