@@ -11,7 +11,7 @@
 #define THOUSAND UINT64_C(1000)
 #define MILLION  UINT64_C(1000000)
 
-#define BULK_CAPACITY (20 * MILLION)   /* 40 MB */
+#define BULK_CAPACITY (12 * MILLION)   /* 24 MB */
 #define BULK_ITEMS    (200 * THOUSAND) /* which touch every page of it */
 #define BULK_LIVES    10               /* seconds */
 #define COPY_ITEMS    50
@@ -36,7 +36,7 @@ static void legacy(struct soak *s, redisContext *c) {
 }
 
 static void library(struct soak *s, redisContext *c) {
-    make_good(s, c, LIBRARY, "BF.RESERVE library 0.01 1000000 KIND guava LOADING");
+    make_good(s, c, LIBRARY, "BF.RESERVE library 0.01 500000 KIND guava LOADING");
 }
 
 static void fill_small(struct soak *s, redisContext *c) {
@@ -65,7 +65,7 @@ void chores_prepare(struct soak *s) {
                {USERS, MILLION},
                {CATALOGUE, 10 * MILLION},
                {LEGACY, MILLION},
-               {LIBRARY, MILLION / 2}};
+               {LIBRARY, MILLION / 4}};
     redisContext *c = wire_open(&s->server);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         subject_set(&s->subjects[all[i].which], 0, all[i].items);
@@ -146,8 +146,8 @@ static void sync_replica(struct soak *s, redisContext *c) {
 
 static struct chore {
     const char *name;
-    double every, first; /* seconds; saves: at a length of an hour */
-    bool rare;           /* as often in a short run, but for LEAST_RARE */
+    double every, first; /* seconds */
+    bool rare;           /* in a run of less than an hour as often as in one, if it can */
     void (*act)(struct soak *s, redisContext *c);
     struct soak *soak;
     _Atomic double started, ended;

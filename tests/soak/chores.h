@@ -2,7 +2,7 @@
 /* chores.h - what is done now and then, each chore by a thread of its own.
  *
  *     fills      SMALL, USERS, CATALOGUE, by bulwark itself, from a file or a pipe
- *     bulk       a filter of 40 MB that is deleted, unlinked, overwritten, or expires
+ *     bulk       a filter of 24 MB that is deleted, unlinked, overwritten, or expires
  *     exchange   BF.EXPORT, BF.IMPORT, BF.COVERS, BF.MERGE
  *     saves      BGSAVE, BGREWRITEAOF, a full sync of the replica
  *

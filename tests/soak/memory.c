@@ -37,7 +37,7 @@ void memory_start(struct soak *s) {
                                   "rows,evicted,expired,program_peak,at_rest");
 }
 
-/* A second and a half of everything is over when this is asked: of the last commit. */
+/* Once after each fill, a while later. */
 static bool is_at_rest(struct soak *s) {
     unsigned long seen = atomic_load(&s->commits);
     if (seen != commits) {
