@@ -212,7 +212,7 @@ bench: $(MODULE) $(PROGRAM) $B/core-bench $B/server-bench $B/kinds-bench $B/guar
 
 # ---- demo ----
 
-demo_obj := $(patsubst %.c,$B/demo/%.o,$(wildcard tests/demo/*.c))
+demo_obj := $(patsubst %.c,$B/demo/%.o,$(wildcard tests/demo/*.c) tests/waits.c)
 $B/demo/%.o: %.c | $(HIREDIS)/lib/libhiredis.a $(POSTGRES)/lib/libpq.so
 	@mkdir -p $(@D)
 	$(CC) $(TEST_FLAGS) -isystem $(HIREDIS)/include -isystem $(POSTGRES)/include -c -o $@ $<
@@ -226,7 +226,7 @@ build/deps/postgres/bin:
 demo: $(MODULE) $B/demo/demo | build/deps/postgres/bin
 	@MODULE=$(abspath $(MODULE)) tests/demo/run.sh $B/demo/demo
 
-feed_demo := $(patsubst %,$B/demo/tests/demo/%.o,feed/feed cache child figures postgres rows screen)
+feed_demo := $(patsubst %,$B/demo/tests/%.o,waits $(addprefix demo/,feed/feed cache child figures postgres rows screen))
 $B/demo/feed-demo: $(feed_demo) $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -L$(POSTGRES)/lib -lpq $(RUN_PATH) -lm -lpthread
 
@@ -235,6 +235,21 @@ build/deps/postgres-17/bin:
 
 demo-feed: $(MODULE) $(PROGRAM) $B/demo/feed-demo | build/deps/postgres-17/bin
 	@MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM)) tests/demo/run.sh $B/demo/feed-demo feed
+
+# ---- soak ----
+
+soak_obj := $(patsubst %.c,$B/soak/%.o,$(wildcard tests/soak/*.c) tests/waits.c tests/bench/bench.c tests/bench/target.c)
+$B/soak/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) $(bench_flags) -isystem $(HIREDIS)/include -c -o $@ $<
+
+$B/soak/soak: $(soak_obj) $(HIREDIS)/lib/libhiredis.a
+	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
+
+.PHONY: soak
+MINUTES ?= 60
+soak: $(MODULE) $(PROGRAM) $B/soak/soak
+	@MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM)) MINUTES=$(MINUTES) $(if $(SERVER),SERVER=$(SERVER)) tests/soak/run.sh $B/soak/soak
 
 # ---- how much the tests see ----
 

@@ -22,6 +22,7 @@
 
 #define TARGETS_MAX 4
 #define REPLY_MAX   (1 << 16)
+#define WORDS_MAX   64
 
 static struct target *running[TARGETS_MAX];
 
@@ -183,23 +184,15 @@ _Noreturn static void become_server(const struct target *t, int processor) {
     int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, 1);
     dup2(out, 2);
-    char *argv[] = {(char *)t->binary,
-                    "--port",
-                    port,
-                    "--bind",
-                    "127.0.0.1",
-                    "--dir",
-                    (char *)t->directory,
-                    "--save",
-                    "",
-                    "--loadmodule",
-                    (char *)t->module,
-                    NULL,
-                    NULL,
-                    NULL};
+    char *argv[WORDS_MAX] = {
+        (char *)t->binary,    "--port", port, "--bind",       "127.0.0.1",      "--dir",
+        (char *)t->directory, "--save", "",   "--loadmodule", (char *)t->module};
+    size_t n = 11;
+    for (size_t i = 0; t->words && t->words[i] && n < WORDS_MAX - 3; i++)
+        argv[n++] = (char *)t->words[i];
     if (strstr(t->version, "v=6.") == NULL) { /* needed for DEBUG RELOAD; unknown to 6.0 */
-        argv[11] = "--enable-debug-command";
-        argv[12] = "yes";
+        argv[n++] = "--enable-debug-command";
+        argv[n] = "yes";
     }
     execvp(t->binary, argv);
     _exit(127);

@@ -10,6 +10,8 @@ struct target {
     const char *name;   /* of the module: in tables and files */
     const char *binary; /* the server */
     const char *module;
+    const char *const
+        *words; /* what follows the module's path, up to a NULL; may be NULL */
     pid_t pid;
     int port;
     int fd; /* a connection */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "figures.h"
 
-#include <math.h>
 #include <time.h>
 
 /* No other thread writes it: no need for a locked addition. */
@@ -11,8 +10,7 @@ void tally_count(struct tally *t, enum count what) {
 }
 
 void tally_wait(struct tally *t, double wait) {
-    double step = log2(wait * 1e6) * STEPS_PER_OCTAVE;
-    size_t i = step < 0 ? 0 : step > STEPS - 1 ? STEPS - 1 : (size_t)step;
+    size_t i = wait_step(wait);
     unsigned n = atomic_load_explicit(&t->waits[i], memory_order_relaxed);
     atomic_store_explicit(&t->waits[i], n + 1, memory_order_relaxed);
 }
@@ -20,7 +18,7 @@ void tally_wait(struct tally *t, double wait) {
 void sum_add(struct sum *s, const struct tally *t) {
     for (size_t i = 0; i < COUNTS; i++)
         s->counts[i] += atomic_load_explicit(&t->counts[i], memory_order_relaxed);
-    for (size_t i = 0; i < STEPS; i++)
+    for (size_t i = 0; i < WAIT_STEPS; i++)
         s->waits[i] += atomic_load_explicit(&t->waits[i], memory_order_relaxed);
 }
 
@@ -28,20 +26,13 @@ struct sum sum_minus(const struct sum *later, const struct sum *earlier) {
     struct sum d;
     for (size_t i = 0; i < COUNTS; i++)
         d.counts[i] = later->counts[i] - earlier->counts[i];
-    for (size_t i = 0; i < STEPS; i++)
+    for (size_t i = 0; i < WAIT_STEPS; i++)
         d.waits[i] = later->waits[i] - earlier->waits[i];
     return d;
 }
 
 double sum_quantile(const struct sum *s, double share) {
-    uint64_t all = 0, so_far = 0;
-    for (size_t i = 0; i < STEPS; i++)
-        all += s->waits[i];
-    if (all == 0) return 0;
-    size_t i = 0;
-    while ((so_far += s->waits[i]) < share * (double)all && i < STEPS - 1)
-        i++;
-    return exp2((double)(i + 1) / STEPS_PER_OCTAVE) * 1e-6; /* the step's upper end */
+    return wait_quantile(s->waits, share);
 }
 
 double seconds(void) {

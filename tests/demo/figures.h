@@ -2,14 +2,16 @@
 /* figures.h - what is counted, and how long readers wait.
  *
  * Each thread has a tally that only it writes; a thread that shows figures adds the tallies
- * up while they change. Latencies are kept in a histogram whose steps are 3 % apart, so
- * that the figures of any stretch of time are the difference of two sums. */
+ * up while they change. The figures of any stretch of time are the difference of two
+ * sums. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "waits.h"
 
 enum count {
     READS,        /* of normal users, answered or given up */
@@ -29,18 +31,14 @@ enum count {
     COUNTS
 };
 
-/* 32 steps an octave, from 1 us to about 30 s. */
-#define STEPS_PER_OCTAVE 32
-#define STEPS            (25 * STEPS_PER_OCTAVE)
-
 struct tally {
     atomic_ulong counts[COUNTS];
-    atomic_uint waits[STEPS]; /* of READS */
+    atomic_uint waits[WAIT_STEPS]; /* of READS */
 };
 
 struct sum {
     uint64_t counts[COUNTS];
-    uint64_t waits[STEPS];
+    uint64_t waits[WAIT_STEPS];
 };
 
 void tally_count(struct tally *t, enum count what);

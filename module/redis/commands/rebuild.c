@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands/reply.h"
+#include "keys/ahead.h"
 #include "keys/diary.h"
 #include "links/answer.h"
 
@@ -30,6 +31,7 @@ enum bloom_status rebuild_resume(const struct rebuild *r) {
 void rebuild_set_next(struct filter *f, struct chain *next) {
     chain_free(f->next);
     f->next = next;
+    if (next) ahead_take(next);
     diary_next_came(f);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "keys/ahead.h"
 #include "keys/diary.h"
 #include "settings/settings.h"
 
@@ -164,6 +165,7 @@ static void retire(unsigned char *array, uint64_t bytes) {
 }
 
 static void give_array(unsigned char *array, uint64_t bytes) {
+    if (array) ahead_forget(array, bytes);
     if (!array || bytes < BIG) {
         RedisModule_Free(array);
     } else if (!memory_on_main_thread()) {

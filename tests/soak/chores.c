@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "chores.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fill.h"
+#include "wire.h"
+
+#define THOUSAND UINT64_C(1000)
+#define MILLION  UINT64_C(1000000)
+
+#define BULK_CAPACITY (12 * MILLION)   /* 24 MB */
+#define BULK_ITEMS    (200 * THOUSAND) /* which touch every page of it */
+#define BULK_LIVES    10               /* seconds */
+#define COPY_ITEMS    50
+
+/* ---- filters that last ---- */
+
+/* A filter that nothing rebuilds, made again if it is lost: it is vouched for when all is
+ * in it, which writers had a second to add twice. */
+static void make_good(struct soak *s, redisContext *c, int which, const char *how) {
+    struct subject *of = &s->subjects[which];
+    redisReply *there = wire_ask(c, "EXISTS %s", of->name);
+    bool lost = there->integer == 0;
+    freeReplyObject(there);
+    if (!lost) return;
+    if (!wire_did(c, how)) die("the server refuses %s", how);
+    if (atomic_load(&s->requests) > 0) sleep(1);
+    if (wire_add(c, of->name, 0, subject_known(of))) wire_did(c, "BF.READY %s", of->name);
+}
+
+static void legacy(struct soak *s, redisContext *c) {
+    make_good(s, c, LEGACY, "BF.RESERVE legacy 0.01 1200000 KIND redisbloom LOADING");
+}
+
+static void library(struct soak *s, redisContext *c) {
+    make_good(s, c, LIBRARY, "BF.RESERVE library 0.01 500000 KIND guava LOADING");
+}
+
+static void fill_small(struct soak *s, redisContext *c) {
+    (void)c;
+    fill_from_file(s, SMALL);
+}
+
+static void fill_users(struct soak *s, redisContext *c) {
+    (void)c;
+    fill_from_pipe(s, USERS);
+}
+
+static void fill_catalogue(struct soak *s, redisContext *c) {
+    (void)c;
+    size_t peak = fill_from_file(s, CATALOGUE);
+    if (peak == 0) return;
+    atomic_store(&s->program_peak, peak);
+    atomic_fetch_add(&s->commits, 1);
+}
+
+void chores_prepare(struct soak *s) {
+    static const struct {
+        int which;
+        uint64_t items;
+    } all[] = {{SMALL, 10 * THOUSAND},
+               {USERS, MILLION},
+               {CATALOGUE, 10 * MILLION},
+               {LEGACY, MILLION},
+               {LIBRARY, MILLION / 4}};
+    redisContext *c = wire_open(&s->server);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        subject_set(&s->subjects[all[i].which], 0, all[i].items);
+    fill_write_file(s, SMALL, 10 * THOUSAND);
+    fill_write_file(s, CATALOGUE, 10 * MILLION);
+    fill_small(s, c);
+    fill_users(s, c);
+    fill_catalogue(s, c);
+    legacy(s, c);
+    library(s, c);
+    redisFree(c);
+    if (atomic_load(&s->rebuilds) != 3) die("bulwark fill fails: see build/soak/fills.log");
+}
+
+/* ---- filters that come and go ---- */
+
+static void bulk(struct soak *s, redisContext *c) {
+    static const char *const ends[] = {"DEL %s", "UNLINK %s", "SET %s text",
+                                       "PEXPIRE %s 1"};
+    struct subject *of = &s->subjects[BULK];
+    uint64_t round = subject_round(of) + 1;
+    char key[32];
+    subject_set(of, round, 0);
+    subject_key(of, round, key);
+    if (!wire_did(c, "BF.RESERVE %s %f %llu READY", key, of->error,
+                  (unsigned long long)BULK_CAPACITY))
+        return;
+    if (wire_add(c, key, 0, BULK_ITEMS)) subject_set(of, round, BULK_ITEMS);
+    soak_wait_until(s, seconds() + BULK_LIVES);
+    subject_set(of, round, 0);
+    wire_did(c, ends[round % 4], key);
+    wire_did(c, "PEXPIRE %s 1000", key); /* the text */
+}
+
+/* Out of the library and in again, as another key: what it held is there. */
+static void exchange(struct soak *s, redisContext *c) {
+    struct subject *of = &s->subjects[LIBRARY];
+    redisReply *bytes = wire_ask(c, "BF.EXPORT library");
+    if (bytes->type == REDIS_REPLY_STRING) {
+        wire_did(c, "UNLINK library:copy library:sum");
+        bool there = wire_did(c, "BF.IMPORT library:copy guava %b PROVE 0 1 2", bytes->str,
+                              bytes->len) &&
+                     wire_did(c, "BF.COVERS library library:copy") &&
+                     wire_did(c, "BF.MERGE library:sum library:copy library");
+        for (uint64_t i = 0; there && i < COPY_ITEMS; i++) {
+            redisReply *r = wire_ask(c, "BF.EXISTS library:sum %llu",
+                                     (unsigned long long)(scatter(i) % subject_known(of)));
+            subject_judge(of, true, r->integer ? MAYBE : NO);
+            freeReplyObject(r);
+        }
+    }
+    freeReplyObject(bytes);
+    wire_did(c, "UNLINK library:copy library:sum");
+}
+
+/* ---- saves ---- */
+
+static void save(struct soak *s, redisContext *c) {
+    (void)s;
+    wire_did(c, "BGSAVE");
+}
+
+static void rewrite(struct soak *s, redisContext *c) {
+    (void)s;
+    wire_did(c, "BGREWRITEAOF");
+}
+
+/* After having been a master it has another history: all comes anew. */
+static void sync_replica(struct soak *s, redisContext *c) {
+    (void)c;
+    redisContext *replica = wire_open(&s->replica);
+    wire_did(replica, "REPLICAOF NO ONE");
+    wire_did(replica, "REPLICAOF 127.0.0.1 %d", s->server.port);
+    redisFree(replica);
+}
+
+/* ---- their turns ---- */
+
+static struct chore {
+    const char *name;
+    double every, first; /* seconds */
+    bool rare;           /* in a run of less than an hour as often as in one, if it can */
+    void (*act)(struct soak *s, redisContext *c);
+    struct soak *soak;
+    _Atomic double started, ended;
+    unsigned times;
+    double longest;
+} chores[] = {
+    {"fill of small", 15, 3, false, fill_small, .times = 0},
+    {"fill of users", 30, 6, false, fill_users, .times = 0},
+    {"fill of catalogue", 30, 10, false, fill_catalogue, .times = 0},
+    {"bulk", 23, 5, false, bulk, .times = 0},
+    {"exchange", 11, 2, false, exchange, .times = 0},
+    {"legacy", 10, 1, false, legacy, .times = 0},
+    {"library", 10, 1, false, library, .times = 0},
+    {"BGSAVE", 180, 30, true, save, .times = 0},
+    {"BGREWRITEAOF", 240, 50, true, rewrite, .times = 0},
+    {"full sync", 600, 70, true, sync_replica, .times = 0},
+};
+#define CHORES     (sizeof chores / sizeof *chores)
+#define LEAST_RARE 40.0
+#define AN_HOUR    3600.0
+
+/* What ended just now may have made a pause. */
+#define MOMENT 0.3
+
+static void *do_it(void *data) {
+    struct chore *chore = data;
+    struct soak *s = chore->soak;
+    redisContext *c = wire_open(&s->server);
+    double every = chore->every;
+    if (chore->rare && s->length < AN_HOUR) every *= s->length / AN_HOUR;
+    if (chore->rare && every < LEAST_RARE) every = LEAST_RARE;
+    for (double due = s->began + chore->first; soak_wait_until(s, due); due += every) {
+        double start = seconds();
+        atomic_store(&chore->started, start);
+        chore->act(s, c);
+        atomic_store(&chore->ended, seconds());
+        double took = seconds() - start;
+        chore->times++;
+        if (took > chore->longest) chore->longest = took;
+        if (due < start) due = start;
+    }
+    redisFree(c);
+    return NULL;
+}
+
+void chores_start(struct soak *s) {
+    for (size_t i = 0; i < CHORES; i++) {
+        pthread_t thread;
+        chores[i].soak = s;
+        if (pthread_create(&thread, NULL, do_it, &chores[i]) != 0) die("no thread");
+    }
+}
+
+void chores_doing(char *text, size_t room) {
+    double now = seconds();
+    *text = 0;
+    for (size_t i = 0; i < CHORES; i++) {
+        double started = atomic_load(&chores[i].started),
+               ended = atomic_load(&chores[i].ended);
+        if (started == 0 || (ended >= started && now - ended > MOMENT)) continue;
+        size_t used = strlen(text);
+        snprintf(text + used, room - used, "%s%s", used ? "; " : "", chores[i].name);
+    }
+}
+
+void chores_tell(void) {
+    printf("\nDone                times  longest\n");
+    for (size_t i = 0; i < CHORES; i++)
+        printf("  %-18s %5u %7.2f s\n", chores[i].name, chores[i].times, chores[i].longest);
+}

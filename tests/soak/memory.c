@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STILL_AFTER 2.0 /* seconds: by then rows have taken the old generation's room */
+#define WARM_UP     0.1 /* of the run: until what a run has once, each buffer, is there */
+#define KEPT        1024
+#define ENOUGH      6 /* looks: two in each third */
+
+/* What is compared. */
+enum { RESIDENT, ROW, PROGRAM, FIGURES };
+static const struct {
+    const char *name, *unit;
+    double scale, bound; /* how much more is creeping: several times what runs scatter */
+} figures[FIGURES] = {
+    [RESIDENT] = {"resident memory of the server", "MiB", 1 << 20, 1.05},
+    [ROW] = {"all but filters, of each row", "bytes", 1, 1.05},
+    [PROGRAM] = {"peak of bulwark fill", "MiB", 1 << 20, 1.10},
+};
+
+struct look {
+    double second, of[FIGURES];
+};
+
+static FILE *csv;
+static struct look looks[KEPT]; /* at rest */
+static size_t nlooks;
+static unsigned long commits;
+static double committed; /* when the last fill was seen; 0: it has had its look */
+
+void memory_start(struct soak *s) {
+    commits = atomic_load(&s->commits);
+    csv = soak_file("memory.csv", "second,used,resident,fragmentation,filter_bytes,filters,"
+                                  "rows,evicted,expired,program_peak,at_rest");
+}
+
+/* Once after each fill, a while later. */
+static bool is_at_rest(struct soak *s) {
+    unsigned long seen = atomic_load(&s->commits);
+    if (seen != commits) {
+        commits = seen;
+        committed = seconds();
+    }
+    if (committed == 0 || seconds() - committed < STILL_AFTER) return false;
+    committed = 0;
+    return true;
+}
+
+static double number_of(const char *text, const char *field) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%s:", field);
+    const char *at = strstr(text, wanted);
+    return at ? strtod(at + strlen(wanted), NULL) : -1;
+}
+
+void memory_look(struct soak *s) {
+    int fd = s->server.fd;
+    bool rest = is_at_rest(s);
+    char memory[8192], filters[4096];
+    snprintf(memory, sizeof memory, "%s", ask_target(fd, "INFO memory"));
+    snprintf(filters, sizeof filters, "%s", ask_target(fd, "INFO bf"));
+    double used = number_of(memory, "used_memory");
+    double resident = number_of(memory, "used_memory_rss");
+    double bytes = number_of(filters, "bf_bytes"), n = number_of(filters, "bf_filters");
+    double rows = strtod(ask_target(fd, "DBSIZE") + 1, NULL) - n;
+    const char *stats = ask_target(fd, "INFO stats");
+    double peak = (double)atomic_load(&s->program_peak);
+    double second = seconds() - s->began;
+    fprintf(csv, "%.1f,%.0f,%.0f,%.3f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%d\n", second, used,
+            resident, resident / used, bytes, n, rows, number_of(stats, "evicted_keys"),
+            number_of(stats, "expired_keys"), peak, rest);
+    fflush(csv);
+    if (!rest || nlooks == KEPT || second < WARM_UP * s->length) return;
+    looks[nlooks++] = (struct look){second, {resident, (used - bytes) / rows, peak}};
+}
+
+/* ---- the verdict ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(size_t from, size_t to, int figure) {
+    double of[KEPT];
+    for (size_t i = from; i < to; i++)
+        of[i - from] = looks[i].of[figure];
+    qsort(of, to - from, sizeof *of, compare);
+    return of[(to - from) / 2];
+}
+
+bool memory_tell(bool *enough) {
+    bool still = true;
+    size_t third = nlooks / 3;
+    *enough = nlooks >= ENOUGH;
+    printf("\nMemory after fills: medians of %zu looks\n"
+           "                                first third  last third  change\n",
+           nlooks);
+    for (int f = 0; *enough && f < FIGURES; f++) {
+        double first = median(0, third, f), last = median(nlooks - third, nlooks, f);
+        bool creeps = last > first * figures[f].bound;
+        printf("  %-29s %9.1f %11.1f %+7.2f %% %s%s\n", figures[f].name,
+               first / figures[f].scale, last / figures[f].scale, 100 * (last / first - 1),
+               figures[f].unit, creeps ? "  CREEPS" : "");
+        still &= !creeps;
+    }
+    return still;
+}
+
+struct turnover memory_turnover(const struct soak *s) {
+    int fd = s->server.fd;
+    return (struct turnover){.evicted = info_number(fd, "stats", "evicted_keys"),
+                             .expired = info_number(fd, "stats", "expired_keys"),
+                             .full_syncs = info_number(fd, "stats", "sync_full"),
+                             .filters_evicted = info_number(fd, "bf", "bf_ready_evicted")};
+}
