@@ -6,9 +6,9 @@
 #include "encode.h"
 
 /* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
- * Prefetches that stand together keep a processor busy with reads, and with walks through
- * page tables: between hashes it sees a few at a time. The lines of many layers for two
- * blocks still fit into the second cache. */
+ * Prefetches that stand together keep a processor's outstanding reads, and its walks through
+ * page tables, busy. The lines of many layers for two blocks still fit into the second
+ * cache. */
 #define BLOCK 64
 
 enum bloom_status chain_new(const struct chain_spec *spec,
@@ -165,11 +165,13 @@ static void look_ahead(const struct chain *c, const struct item *items, size_t n
     c->kind->prefetch(c->layers, c->nlayers, out, n);
 }
 
-/* The same for items to add, which will touch more of the last layer than a question. */
+/* The same for items to add. */
 static void look_ahead_to_add(const struct chain *c, const struct item *items, size_t n,
                               struct hashed *out) {
-    look_ahead(c, items, n, out);
-    if (c->nlayers > 1) c->kind->prefetch(&c->layers[c->nlayers - 1], 1, out, n);
+    const struct kind *kind = c->kind;
+    kind->hash(c, items, n, out);
+    (kind->prefetch_to_add ? kind->prefetch_to_add : kind->prefetch)(c->layers, c->nlayers,
+                                                                     out, n);
 }
 
 static size_t block_of(size_t left) {

@@ -128,9 +128,12 @@ struct kind {
     void (*hash)(const struct chain *c, const struct item *items, size_t n,
                  struct hashed *out);
 
-    /* Asks the processor for the memory that ask and add will touch. */
+    /* Asks the processor for the memory that ask will touch, or that a look and add will:
+     * prefetch_to_add may be NULL if that is the same. There is a layer at least. */
     void (*prefetch)(const struct layer *layers, size_t nlayers, const struct hashed *items,
                      size_t n);
+    void (*prefetch_to_add)(const struct layer *layers, size_t nlayers,
+                            const struct hashed *items, size_t n);
 
     /* maybe[i] = 1 if some layer has all bits of item i, otherwise 0. Looks at the
      * last layer first. */

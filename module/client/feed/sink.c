@@ -316,7 +316,7 @@ static void commit(struct sink *s, struct sink_part *p) {
     int64_t others_until = p->stage == SINK_FILLING ? p->said_until : 0;
     note_vouching(s, p);
     if (desk_commit(s, p, &f)) {
-        p->others_until = others_until;
+        if (others_until > p->others_until) p->others_until = others_until;
         p->token[0] = '\0';
         part_follows(s, p);
     } else if (f.code != EXIT_BUSY && ++p->refusals >= COMMITS_MAX) {

@@ -437,10 +437,9 @@ static bool is_ok(const redisReply *r) {
     return r->type == REDIS_REPLY_STATUS && strcmp(r->str, "OK") == 0;
 }
 
-/* There were items, or START has said EMPTY: the server that knew of it is another one. */
-static bool was_replaced(const struct part *p, const struct settings *s,
-                         const char *error) {
-    return (may_be_empty(s) || p->items > 0) && reply_begins(error, "ERR filter is empty");
+/* START has said EMPTY: the server that was told so is another one. */
+static bool was_replaced(const struct settings *s, const char *error) {
+    return may_be_empty(s) && reply_begins(error, "ERR filter is empty");
 }
 
 static bool take_commit(struct part *p, const struct settings *s, const redisReply *r,
@@ -449,7 +448,7 @@ static bool take_commit(struct part *p, const struct settings *s, const redisRep
         p->state = PART_DONE;
     else if (r->type != REDIS_REPLY_ERROR)
         return fail(f, EXIT_REFUSED, "COMMIT of %s is not answered with OK", p->key);
-    else if (rebuild_is_lost(r->str) || was_replaced(p, s, r->str))
+    else if (rebuild_is_lost(r->str) || was_replaced(s, r->str))
         p->state = PART_LOST;
     else
         return rebuild_fail(f, p, "COMMIT", r->str);

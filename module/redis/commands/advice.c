@@ -70,6 +70,7 @@ bool advice_write(const struct chain *c, char line[ADVICE_MAX]) {
     if (!plan_one(c, capacity, &plan)) return false;
     uint64_t saved = bytes > plan.bytes ? bytes - plan.bytes : 0;
     lookups = lookups > plan.probes ? lookups - plan.probes : 0;
+    if (saved == 0 && lookups == 0 && excess == 0) return false;
     write_gain(saved, lookups, capacity, line);
     return true;
 }

@@ -110,10 +110,10 @@ int cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return REDISMODULE_OK;
 }
 
-/* "name:number", with a space between them. There is room for all. */
+/* "name:number", with a space between them. */
 static void append_facts(char *line, size_t room, const struct fact *facts, size_t n) {
     size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && at < room; i++) {
         const char *before = i > 0 ? " " : "";
         int length = facts[i].is == FACT_RATE
                          ? snprintf(line + at, room - at, "%s%s:%g", before, facts[i].name,

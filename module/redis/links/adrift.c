@@ -6,7 +6,6 @@
 
 static bool adrift, noted; /* now; the last note that this process wrote to the file */
 static bool started;       /* started from a file that ends adrift; to be noted */
-static bool due;           /* a note is due */
 static bool file_adrift;   /* the last note in the file that is loaded */
 
 /* Without an AOF a note would only count as a change of the data. */
@@ -18,7 +17,6 @@ static bool has_aof(RedisModuleCtx *ctx) {
 }
 
 static void write_notes(RedisModuleCtx *ctx) {
-    due = false;
     if (!has_aof(ctx)) return;
     if (started) replicate_adrift(ctx, "2");
     started = false;
@@ -28,8 +26,7 @@ static void write_notes(RedisModuleCtx *ctx) {
 
 static void write_soon(RedisModuleCtx *ctx) {
     static struct replicate_due later = {.send = write_notes};
-    if (!due) replicate_later(ctx, &later);
-    due = true;
+    replicate_later(ctx, &later);
 }
 
 void adrift_set(RedisModuleCtx *ctx, bool is_adrift) {

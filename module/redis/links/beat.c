@@ -17,8 +17,9 @@
 #define END_MAX (INET6_ADDRSTRLEN + 8)
 
 /* A replica acknowledges within a second or two after it has come. During that time there
- * are more beats: with each of the server's cron, ten a second by default. */
-#define HURRIES 20
+ * are ten beats a second, if the server's cron comes as often. */
+#define HURRY_FOR_MS 2000
+#define HURRY_MS     90
 
 /* ---- CLIENT LIST ---- */
 
@@ -127,16 +128,17 @@ void beat_tick(RedisModuleCtx *ctx) {
     if (stats_declared_filters() > 0 && !may_wait(ctx)) send_if_due(ctx);
 }
 
-static unsigned hurries; /* beats still to be sent soon */
+static int64_t hurry_until, hurried_at; /* steady clock */
 
 void beat_cron(RedisModuleCtx *ctx) {
-    if (hurries == 0) return;
-    hurries--;
+    int64_t now = clock_steady_ms();
+    if (now >= hurry_until || now < hurried_at + HURRY_MS) return;
+    hurried_at = now;
     send_if_due(ctx);
 }
 
 void beat_hurry(void) {
-    hurries = HURRIES;
+    hurry_until = clock_steady_ms() + HURRY_FOR_MS;
 }
 
 void beat_moving(bool is_moving) {

@@ -32,20 +32,23 @@ void replicate_as_it_came(RedisModuleCtx *ctx) {
 
 static struct replicate_due *waiting;
 
-void replicate_waiting(RedisModuleCtx *ctx) {
+void replicate_what_waits(RedisModuleCtx *ctx) {
     while (waiting && !server_is_paused()) {
         struct replicate_due *what = waiting;
         waiting = what->next;
+        what->waits = false;
         what->send(ctx);
     }
 }
 
 static void on_timer(RedisModuleCtx *ctx, void *data) {
     (void)data;
-    replicate_waiting(ctx);
+    replicate_what_waits(ctx);
 }
 
 void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what) {
+    if (what->waits) return;
+    what->waits = true;
     what->next = waiting;
     waiting = what;
     RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
@@ -53,8 +56,8 @@ void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what) {
 
 void replicate_promotion(RedisModuleCtx *ctx) {
     static struct replicate_due later = {.send = tell_promotion};
-    if (!promotion_untold) replicate_later(ctx, &later);
     promotion_untold = true;
+    replicate_later(ctx, &later);
 }
 
 /* A context that belongs to no command. In a command's own context, 6.0 wraps what is sent
@@ -87,12 +90,11 @@ void replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name,
 /* Sends the bits from `offset` up to `end`, or some more. */
 static void send_bits(RedisModuleCtx *ctx, RedisModuleString *name, const struct chain *c,
                       uint64_t offset, uint64_t end) {
-    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE;
+    size_t room = CODEC_CHUNK_HEADER + REPLICATE_PIECE, length;
     unsigned char *chunk = RedisModule_Alloc(room);
-    while (offset < end) {
-        size_t length = codec_write_chunk(c, offset, chunk, room, &offset);
+    while (offset < end &&
+           (length = codec_write_chunk(c, offset, chunk, room, &offset)) > 0)
         SEND(ctx, "BF.LOADCHUNK", "slb", name, (long long)offset + 1, chunk, length);
-    }
     RedisModule_Free(chunk);
 }
 

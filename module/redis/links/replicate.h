@@ -118,15 +118,16 @@ void replicate_promotion(RedisModuleCtx *ctx);
 void replicate_beat(RedisModuleCtx *ctx, long long ms, RedisModuleString **ends, size_t n);
 void replicate_adrift(RedisModuleCtx *ctx, const char *what);
 
-/* Calls what->send from a timer, or the server's cron, once clients are not paused: until
- * then nothing may be sent. The struct must stay valid, and isn't given again before. */
+/* Calls what->send once, from a timer or the server's cron, when clients are not paused:
+ * until then nothing may be sent. The struct must stay valid. */
 struct replicate_due {
     void (*send)(RedisModuleCtx *ctx);
+    bool waits;
     struct replicate_due *next;
 };
 void replicate_later(RedisModuleCtx *ctx, struct replicate_due *what);
 
 /* To be called from the cron. */
-void replicate_waiting(RedisModuleCtx *ctx);
+void replicate_what_waits(RedisModuleCtx *ctx);
 
 #endif

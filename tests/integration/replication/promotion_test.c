@@ -39,6 +39,24 @@ TEST(a_promotion_makes_ready_filters_doubtful) {
     expect(p.r, "absent", "BF.CHECK", "k", "bob");
 }
 
+/* The second promotion is to be told while the first, which went out with an add, still
+ * waits to be: all of it comes in one write. */
+TEST(a_node_is_promoted_twice_in_one_moment) {
+    struct pair p = start_pair("save ''", "bf-trust replica");
+    static const char *const commands[] = {"REPLICAOF NO ONE", "BF.ADD k bob",
+                                           "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE",
+                                           "BF.CHECK k bob"};
+    for (int i = 0; i < 5; i++)
+        CHECK_INT(redisAppendCommand(p.r, commands[i]), REDIS_OK);
+    for (int i = 0; i < 5; i++) {
+        redisReply *r = NULL;
+        CHECK_INT(redisGetReply(p.r, (void **)&r), REDIS_OK);
+        CHECK(r->type != REDIS_REPLY_ERROR);
+        freeReplyObject(r);
+    }
+    CHECK_STR(unknown_by(p.r, "k"), "failover");
+}
+
 /* What is sent while clients are paused ends the server. */
 TEST(a_node_is_promoted_while_clients_are_paused) {
     needs(700, "CLIENT PAUSE of writes");

@@ -31,8 +31,8 @@
 
 #define PROBES_MAX 4
 
-/* An item's first lines are prefetched in this many layers. Further lines are looked at for
- * few items only, and older layers are small and in some cache. */
+/* An item's first lines are prefetched in this many layers. A question looks at further
+ * lines for few items only, and older layers are small and in some cache. */
 #define FETCH_LAYERS 5
 
 static double model_error_of(const struct layer *layer) {
@@ -65,11 +65,22 @@ INLINE void fetch_layer(const struct layer *layer, unsigned probes,
             __builtin_prefetch(line_of(bits, lines, probe(items[i].x, j)));
 }
 
+INLINE void fetch(const struct layer *layers, size_t nlayers, unsigned probes_of_newest,
+                  const struct hashed *items, size_t n) {
+    fetch_layer(&layers[nlayers - 1], probes_of_newest, items, n);
+    for (size_t age = 1; age < nlayers && age < FETCH_LAYERS; age++)
+        fetch_layer(&layers[nlayers - 1 - age], 1, items, n);
+}
+
 static void lines_prefetch(const struct layer *layers, size_t nlayers,
                            const struct hashed *items, size_t n) {
-    if (nlayers == 1) fetch_layer(layers, layers->probes, items, n);
-    for (size_t age = 0; nlayers > 1 && age < nlayers && age < FETCH_LAYERS; age++)
-        fetch_layer(&layers[nlayers - 1 - age], 1, items, n);
+    fetch(layers, nlayers, nlayers == 1 ? layers->probes : 1, items, n);
+}
+
+/* A new item has bits set in all its lines of the newest layer. */
+static void lines_prefetch_to_add(const struct layer *layers, size_t nlayers,
+                                  const struct hashed *items, size_t n) {
+    fetch(layers, nlayers, layers[nlayers - 1].probes, items, n);
 }
 
 static void lines_ask(const struct layer *layers, size_t nlayers,
@@ -215,6 +226,7 @@ const struct kind kind_lines = {
     .flaw = lines_flaw,
     .hash = lines_hash,
     .prefetch = lines_prefetch,
+    .prefetch_to_add = lines_prefetch_to_add,
     .ask = lines_ask,
     .add = lines_add,
     .add_many = lines_add_many,

@@ -14,8 +14,8 @@
  *                                          nothing is written
  *
  * Whatever depends on the layer only is computed once for all items, and whatever depends
- * on the item only once for many layers: a layer is asked about all items before the
- * next. */
+ * on the item only once for many layers: line 0 of a layer is asked about all items before
+ * that of the next. */
 #ifndef BLOOM_LINES_LOOPS_H
 #define BLOOM_LINES_LOOPS_H
 
