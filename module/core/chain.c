@@ -6,9 +6,8 @@
 #include "encode.h"
 
 /* Items are hashed and their memory is prefetched in blocks of this size, one block ahead.
- * Prefetches that stand together keep a processor's outstanding reads, and its walks through
- * page tables, busy. The lines of many layers for two blocks still fit into the second
- * cache. */
+ * Prefetches that stand together keep a processor busy with reads, and with walks through
+ * page tables. The lines of many layers for two blocks still fit into the second cache. */
 #define BLOCK 64
 
 enum bloom_status chain_new(const struct chain_spec *spec,
