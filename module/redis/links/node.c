@@ -175,9 +175,9 @@ bool node_is_saving(void) {
 /* ---- the beginning ---- */
 
 /* The server's timers go by the wall clock: when that is set back by an hour, the one that
- * is next, and with it all others, may come an hour late. Its cron goes by a steady one, ten
- * times a second by default. About one round a second is a tick: one that comes a little
- * early need not wait for the next. */
+ * is next, and with it all others, may come an hour late. Its cron goes by a steady one,
+ * ten times a second by default. About one round a second is a tick: one that comes a
+ * little early need not wait for the next. */
 #define TICK_MS 950
 
 static void on_cron(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
