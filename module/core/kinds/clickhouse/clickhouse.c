@@ -95,7 +95,7 @@ static unsigned hashes_for(unsigned bits, double error) {
     unsigned k = 0;
     while (rates[bits][k] > 0)
         k++;
-    if (rates[bits][k - 1] > error) return 0;
+    if (k == 0 || rates[bits][k - 1] > error) return 0;
     while (k > 0 && rates[bits][k - 1] <= error)
         k--;
     return k > 0 ? k + 1 : 0;
