@@ -116,7 +116,8 @@ void step_restart_replica(struct run *run, struct place at) {
     struct node *replica = replica_of(run);
     (void)at;
     vouch_for_some(run);
-    CHECK(said(ask_text(run, replica, 0, "SAVE"), "OK"));
+    WAIT_UNTIL(
+        said(ask_text(run, replica, 0, "SAVE"), "OK")); /* A BGSAVE may be under way. */
     for (int i = 0; i < 6; i++)
         step_commit(run, any_place(run));
     long long before = partial_syncs(run);
