@@ -9,7 +9,7 @@
 #include "bench/bench.h"
 
 #define ITEMS_MAX 100
-#define IN_FLIGHT 2
+#define IN_FLIGHT 1
 
 redisContext *wire_open(const struct target *t) {
     redisContext *c = redisConnect("127.0.0.1", t->port);
