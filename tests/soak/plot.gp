@@ -34,9 +34,9 @@ plot windows using ($1/60):13 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb'
      windows using ($1/60):10 every ::1 with lines lc rgb '#0077bb' title 'p50'
 
 set output 'build/soak/pauses.svg'
-set title 'Each pause of a millisecond and more: what it was'
-set yrange [0.1:*]
-part(column) = (column > 0.1 ? column : NaN)
+set title 'What took two milliseconds and more of a pause'
+set yrange [2:*]
+part(column) = (column >= 2 ? column : NaN)
 plot pauses using ($1/60):(part($3)) every ::1 with points pt 7 ps 0.3 lc rgb '#bbbbbb' title 'no processor', \
      pauses using ($1/60):(part($4)) every ::1 with points pt 7 ps 0.3 lc rgb '#ee9933' title 'machine still', \
      pauses using ($1/60):(part($5)) every ::1 with points pt 5 ps 0.4 lc rgb '#009988' title 'fork', \
