@@ -244,14 +244,20 @@ static struct scene *start_watched(struct watched *w, struct mode mode) {
 }
 
 /* A sentinel ends all connections of whom it reconfigures. */
-static bool is_replica(const struct server *s) {
+static bool says_of_itself(const struct server *s, const char *what) {
     redisContext *c = redisConnect("127.0.0.1", s->port);
     redisReply *r = c && !c->err ? redisCommand(c, "INFO replication") : NULL;
-    bool is = r && r->str && strstr(r->str, "role:slave") &&
-              strstr(r->str, "master_link_status:up");
+    bool says = r && r->str && strstr(r->str, what);
     freeReplyObject(r);
     redisFree(c);
-    return is;
+    return says;
+}
+
+/* The replica vouches by its last beat for a while, whoever is the master. */
+static void go_on_with_the_replica(struct scene *s, const struct watched *w) {
+    WAIT_UNTIL(says_of_itself(w->replica, "role:master"));
+    s->feed->rules.server = w->replica;
+    scene_go_on(s);
 }
 
 /* It takes itself for the master until the sentinels see to it. */
@@ -260,11 +266,10 @@ SCENE_SELDOM_ANNOUNCED(
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, mode);
     server_kill(w->master);
-    s->feed->rules.server = w->replica;
-    scene_go_on(s);
+    go_on_with_the_replica(s, w);
     server_start_again(w->master);
     scene_go_on(s);
-    WAIT_UNTIL(is_replica(w->master));
+    WAIT_UNTIL(says_of_itself(w->master, "master_link_status:up"));
     server_kill(w->replica);
     s->feed->rules.server = w->master;
     scene_end(s);
@@ -276,11 +281,10 @@ SCENE_SELDOM_ANNOUNCED(
     struct watched *w = sentinels_start();
     struct scene *s = start_watched(w, mode);
     server_pause(w->master);
-    s->feed->rules.server = w->replica;
-    scene_go_on(s);
+    go_on_with_the_replica(s, w);
     server_resume(w->master);
     scene_go_on(s);
-    WAIT_UNTIL(is_replica(w->master));
+    WAIT_UNTIL(says_of_itself(w->master, "master_link_status:up"));
     scene_end(s);
     CHECK(scene_replayed(s));
 }
