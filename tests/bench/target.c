@@ -22,7 +22,6 @@
 
 #define TARGETS_MAX 4
 #define REPLY_MAX   (1 << 16)
-#define WORDS_MAX   64
 
 static struct target *running[TARGETS_MAX];
 
@@ -184,17 +183,23 @@ _Noreturn static void become_server(const struct target *t, int processor) {
     int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, 1);
     dup2(out, 2);
-    char *argv[WORDS_MAX] = {
-        (char *)t->binary,    "--port", port, "--bind",       "127.0.0.1",      "--dir",
-        (char *)t->directory, "--save", "",   "--loadmodule", (char *)t->module};
-    size_t n = 11;
-    for (size_t i = 0; t->words && t->words[i] && n < WORDS_MAX - 3; i++)
-        argv[n++] = (char *)t->words[i];
+    const char *const first[] = {t->binary,   "--port",       port,         "--bind",
+                                 "127.0.0.1", "--dir",        t->directory, "--save",
+                                 "",          "--loadmodule", t->module};
+    size_t n = 0, words = 0;
+    while (t->words && t->words[words])
+        words++;
+    const char **argv = calloc(sizeof first / sizeof *first + words + 3, sizeof *argv);
+    if (!argv) _exit(127);
+    for (; n < sizeof first / sizeof *first; n++)
+        argv[n] = first[n];
+    for (size_t i = 0; i < words; i++)
+        argv[n++] = t->words[i];
     if (strstr(t->version, "v=6.") == NULL) { /* needed for DEBUG RELOAD; unknown to 6.0 */
         argv[n++] = "--enable-debug-command";
         argv[n] = "yes";
     }
-    execvp(t->binary, argv);
+    execvp(t->binary, (char **)argv);
     _exit(127);
 }
 

@@ -3,8 +3,8 @@
  *
  *     SERVER=/path/to/redis-server MODULE=./bulwark.so PROGRAM=./bulwark MINUTES=60
  *
- * Exit status 1: a member was denied, a pause that is ours reached 5 ms, memory creeps, or
- * the run had nothing of what it is to prove. */
+ * Exit status 1: a member was denied, a request refused, a fill failed, a pause that is ours
+ * reached 5 ms, memory creeps, or the run had nothing of what it is to prove. */
 #include "soak.h"
 
 #include <errno.h>
@@ -197,6 +197,8 @@ static bool verdict(struct soak *s, const struct longest *run) {
            atomic_load(&s->failed_fills), t.evicted, t.expired, t.filters_evicted,
            t.full_syncs);
     bool good = fact(denied(s) == 0, "no member was denied");
+    good &= fact(atomic_load(&s->errors) == 0 && atomic_load(&s->failed_fills) == 0,
+                 "no request was refused, no fill failed");
     good &= fact(pause < PAUSE_BOUND, "no pause of ours reached 5 ms");
     good &= fact(still, "nothing creeps");
     bool lost = atomic_load(&s->subjects[COLD].unsure) > 0;
