@@ -33,6 +33,11 @@ void server_look_around(RedisModuleCtx *ctx) {
         server.set_acl_categories = NULL;
 }
 
+bool server_is_loading(RedisModuleCtx *ctx) {
+    return RedisModule_GetContextFlags(ctx) &
+           (REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING);
+}
+
 bool server_is_paused(void) {
     return RedisModule_AvoidReplicaTraffic && RedisModule_AvoidReplicaTraffic();
 }

@@ -33,6 +33,10 @@ extern struct server server;
 /* Fills in `server`. To be called once, from OnLoad. */
 void server_look_around(RedisModuleCtx *ctx);
 
+/* Whether a data set is being loaded, in the place of the one before or, until it has come
+ * whole, beside it. */
+bool server_is_loading(RedisModuleCtx *ctx);
+
 /* Whether clients are paused. Nothing may be sent from a timer then. */
 bool server_is_paused(void);
 

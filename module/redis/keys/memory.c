@@ -106,10 +106,6 @@ static bool free_all_retired(void) {
     return any;
 }
 
-static bool server_is_loading(void) {
-    return RedisModule_GetContextFlags(server.ctx) & REDISMODULE_CTX_FLAGS_LOADING;
-}
-
 static unsigned char *try_zeros(uint64_t bytes) {
     /* Redis 6.0 can't be asked in another way. */
     if (!RedisModule_TryAlloc && bytes >= BIG && !memory_system_has(bytes)) return NULL;
@@ -124,7 +120,8 @@ static unsigned char *try_zeros(uint64_t bytes) {
 
 static unsigned char *take_zeros(uint64_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
-    if (memory_on_main_thread() && retired && server_is_loading()) free_all_retired();
+    if (memory_on_main_thread() && retired && server_is_loading(server.ctx))
+        free_all_retired();
     unsigned char *array = try_zeros(bytes);
     if (!array && memory_on_main_thread() && free_all_retired()) array = try_zeros(bytes);
     return array;

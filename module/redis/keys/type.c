@@ -39,9 +39,8 @@ static struct {
 
 void *type_arrived(RedisModuleIO *rdb, struct filter *f) {
     RedisModuleCtx *ctx = RedisModule_GetContextFromIO(rdb);
-    bool loading = RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING;
     const RedisModuleString *name = RedisModule_GetKeyNameFromIO(rdb);
-    node_arrived(name, f, !loading);
+    node_arrived(name, f, !server_is_loading(ctx));
     losses_came(name, f);
     stats_filter_came(f);
     return f;

@@ -38,7 +38,7 @@ bool adrift_now(void) {
     return adrift;
 }
 
-void adrift_loading(void) {
+void adrift_replaced(void) {
     adrift = noted = started = file_adrift = false;
 }
 

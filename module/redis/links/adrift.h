@@ -30,9 +30,9 @@ void adrift_set(RedisModuleCtx *ctx, bool adrift);
 /* Whether this node is adrift. A filter saved now stores that doubt. */
 bool adrift_now(void);
 
-/* To be called when loading begins, from any source: forgets the notes about the data
- * before. */
-void adrift_loading(void);
+/* To be called when a file is about to be loaded, or a full sync has been: forgets the notes
+ * about the data before. */
+void adrift_replaced(void);
 
 /* To be called when a file has been loaded. Returns whether it ends adrift. */
 bool adrift_loaded(RedisModuleCtx *ctx);

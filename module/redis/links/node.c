@@ -117,6 +117,9 @@ static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t w
 
 static bool from_master; /* the loading that is under way */
 
+/* With repl-diskless-load swapdb the data before stay, and are answered from, until a full
+ * sync has come whole, or for good if it doesn't: what is known of them holds till then. */
+
 static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                        void *data) {
     (void)event;
@@ -131,10 +134,11 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
         arrivals_begin();
         look_at_role(ctx);
         beat_loading();
-        adrift_loading();
+        if (!from_master) adrift_replaced();
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
         if (from_master) {
+            adrift_replaced();
             trust_synced();
             break;
         }

@@ -54,10 +54,10 @@ TEST(a_diskless_full_sync_changes_no_bit) {
     syncs_the_zoo("repl-diskless-sync yes", "repl-diskless-load disabled");
 }
 
-/* Servers from 7.0 on swap databases only for modules that say they bear it: there this is
- * a sync by disk. */
 TEST(a_full_sync_that_swaps_databases_changes_no_bit) {
-    syncs_the_zoo("repl-diskless-sync yes", "repl-diskless-load swapdb");
+    struct server *replica =
+        syncs_the_zoo("repl-diskless-sync yes", "repl-diskless-load swapdb");
+    CHECK(strstr(server_log(replica), "to parser") != NULL);
 }
 
 TEST(a_full_sync_without_any_disk_changes_no_bit) {
