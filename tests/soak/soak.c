@@ -3,7 +3,7 @@
  *
  *     SERVER=/path/to/redis-server MODULE=./bulwark.so PROGRAM=./bulwark MINUTES=60
  *
- * Exit status 1: a member was denied, a request refused, a fill failed, a pause that is ours
+ * Exit status 1: a member was denied, a request refused, a fill failed, a pause of ours
  * reached 5 ms, memory creeps, or the run had nothing of what it is to prove. */
 #include "soak.h"
 

@@ -30,8 +30,8 @@ void adrift_set(RedisModuleCtx *ctx, bool adrift);
 /* Whether this node is adrift. A filter saved now stores that doubt. */
 bool adrift_now(void);
 
-/* To be called when a file is about to be loaded, or a full sync has been: forgets the notes
- * about the data before. */
+/* To be called when a file is about to be loaded, and when a full sync was: forgets the
+ * notes about the data before. */
 void adrift_replaced(void);
 
 /* To be called when a file has been loaded. Returns whether it ends adrift. */
