@@ -11,9 +11,14 @@
 #define EVERY 0.001 /* seconds */
 #define KEPT  8192
 
+/* A command's place is that in which it was seen first. */
+#define COMMANDS 64
+#define NAME_MAX 32
+static char seen[COMMANDS][NAME_MAX];
+
 struct sum {
     double asked, answered; /* moments */
-    double ours;            /* seconds since the server's start */
+    double of[COMMANDS];    /* seconds since the server's start */
 };
 
 static struct sum sums[KEPT];
@@ -28,14 +33,23 @@ static bool is_ours(const char *command) {
     return false;
 }
 
-static double add_up(const char *text) {
+static size_t place_of(const char *command) {
+    size_t length = strcspn(command, ":"), i = 0;
+    if (length >= NAME_MAX) length = NAME_MAX - 1;
+    while (i < COMMANDS - 1 && seen[i][0] &&
+           (strncmp(seen[i], command, length) != 0 || seen[i][length]))
+        i++;
+    if (!seen[i][0]) memcpy(seen[i], command, length);
+    return i;
+}
+
+static void add_up(struct sum *sum, const char *text) {
     static const char head[] = "cmdstat_";
-    double sum = 0;
-    for (const char *at = text; (at = strstr(at, head)); at++) {
-        const char *took = is_ours(at + sizeof head - 1) ? strstr(at, "usec=") : NULL;
-        if (took) sum += strtod(took + 5, NULL) * 1e-6;
+    for (const char *at = text; (at = strstr(at, head));) {
+        at += sizeof head - 1;
+        const char *took = is_ours(at) ? strstr(at, "usec=") : NULL;
+        if (took) sum->of[place_of(at)] += strtod(took + 5, NULL) * 1e-6;
     }
-    return sum;
 }
 
 static void note(const struct sum *sum) {
@@ -52,7 +66,7 @@ static void *count(void *data) {
         struct sum sum = {.asked = seconds()};
         redisReply *r = wire_ask(c, "INFO commandstats");
         sum.answered = seconds();
-        sum.ours = add_up(r->str);
+        add_up(&sum, r->str);
         freeReplyObject(r);
         note(&sum);
     }
@@ -65,7 +79,21 @@ void ours_start(struct soak *s) {
     if (pthread_create(&thread, NULL, count, s) != 0) die("no thread");
 }
 
-double ours_within(double from, double to) {
+static double spent(const struct sum *before, const struct sum *after, char *by,
+                    size_t room) {
+    double all = 0, most = 0;
+    *by = '\0';
+    for (size_t i = 0; i < COMMANDS && seen[i][0]; i++) {
+        double one = after->of[i] - before->of[i];
+        all += one;
+        if (one <= most) continue;
+        most = one;
+        snprintf(by, room, "%s %.1f ms", seen[i], one * 1e3);
+    }
+    return all;
+}
+
+double ours_within(double from, double to, char *by, size_t room) {
     const struct sum *before = NULL, *after = NULL;
     pthread_mutex_lock(&lock);
     for (size_t i = next < KEPT ? 0 : next - KEPT; i < next; i++) {
@@ -73,7 +101,8 @@ double ours_within(double from, double to) {
         if (sum->answered <= from) before = sum;
         if (!after && sum->asked >= to) after = sum;
     }
-    double most = before && after ? after->ours - before->ours : INFINITY;
+    snprintf(by, room, "unknown");
+    double all = before && after ? spent(before, after, by, room) : INFINITY;
     pthread_mutex_unlock(&lock);
-    return most;
+    return all;
 }

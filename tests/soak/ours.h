@@ -17,7 +17,7 @@
 void ours_start(struct soak *s);
 
 /* Seconds, at most, between two moments of the last ten seconds; if nothing is known, more
- * than there are. */
-double ours_within(double from, double to);
+ * than there are. In `by`, the command that most of it was, and its share in ms. */
+double ours_within(double from, double to, char *by, size_t room);
 
 #endif

@@ -23,6 +23,7 @@ struct pause {
     struct probe probe;
     double still, fork, disk, left, ours;
     double evicted; /* keys, since the look before */
+    char by[64];    /* the command that most of ours was */
     char doing[128], slow[128], events[128];
 };
 
@@ -47,14 +48,14 @@ static void weigh(struct pause *p) {
     p->left = ran - p->still;
     if (p->left < least) p->left = least < ran ? least : ran;
     if (p->left < 0) p->left = 0;
-    p->ours = ours_within(p->probe.sent, end);
+    p->ours = ours_within(p->probe.sent, end, p->by, sizeof p->by);
 }
 
 static void write_pause(const struct pause *p) {
-    fprintf(csv, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%s,%s,%s\n",
+    fprintf(csv, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%s,%s,%s,%s\n",
             p->probe.sent - began, p->probe.wait * 1e3, p->probe.queued * 1e3,
             p->still * 1e3, p->fork * 1e3, p->disk * 1e3, p->left * 1e3, p->ours * 1e3,
-            p->probe.computed * 1e3, p->evicted, p->doing, p->slow, p->events);
+            p->probe.computed * 1e3, p->evicted, p->by, p->doing, p->slow, p->events);
 }
 
 static void note(const struct pause *p) {
@@ -134,9 +135,10 @@ static void *look_on(void *data) {
 
 void pauses_start(struct soak *s) {
     pthread_t thread;
-    csv = soak_file("pauses.csv",
-                    "second,wait_ms,queued_ms,still_ms,fork_ms,disk_ms,"
-                    "left_ms,ours_ms,computed_ms,evicted,chores,slow_commands,events");
+    csv = soak_file(
+        "pauses.csv",
+        "second,wait_ms,queued_ms,still_ms,fork_ms,disk_ms,"
+        "left_ms,ours_ms,computed_ms,evicted,ours_by,chores,slow_commands,events");
     began = s->began;
     stills_start();
     ours_start(s);
@@ -151,9 +153,9 @@ struct own_pause pauses_take_longest(void) {
 }
 
 static void tell_worst(const char *name, double longest, const struct pause *p) {
-    printf("  the longest of %s: %.2f ms, at second %.1f, with: %s; slowest command: %s; "
-           "events: %s; keys evicted: %.0f\n",
-           name, longest * 1e3, p->probe.sent - began, p->doing, p->slow, p->events,
+    printf("  the longest of %s: %.2f ms, at second %.1f, with: %s; most of ours: %s; "
+           "slowest command: %s; events: %s; keys evicted: %.0f\n",
+           name, longest * 1e3, p->probe.sent - began, p->doing, p->by, p->slow, p->events,
            p->evicted);
 }
 
