@@ -8,7 +8,6 @@ static bool adrift, noted; /* now; the last note that this process wrote to the 
 static bool started;       /* started from a file that ends adrift; to be noted */
 static bool file_adrift;   /* the last note in the file that is loaded */
 
-/* Without an AOF a note would only count as a change of the data. */
 static bool has_aof(RedisModuleCtx *ctx) {
     RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
     bool has = RedisModule_ServerInfoGetFieldUnsigned(info, "aof_enabled", NULL) == 1;
@@ -16,12 +15,14 @@ static bool has_aof(RedisModuleCtx *ctx) {
     return has;
 }
 
+/* Without an AOF a note would only count as a change of the data. When there is one again
+ * it begins anew: no note is in it, and what was in doubt is stored as such. */
 static void write_notes(RedisModuleCtx *ctx) {
-    if (!has_aof(ctx)) return;
-    if (started) replicate_adrift(ctx, "2");
+    bool aof = has_aof(ctx);
+    if (aof && started) replicate_adrift(ctx, "2");
     started = false;
-    if (noted != adrift) replicate_adrift(ctx, adrift ? "1" : "0");
-    noted = adrift;
+    if (aof && noted != adrift) replicate_adrift(ctx, adrift ? "1" : "0");
+    noted = aof && adrift;
 }
 
 static void write_soon(RedisModuleCtx *ctx) {

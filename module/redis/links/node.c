@@ -117,6 +117,19 @@ static void on_migration(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t w
 
 static bool from_master; /* the loading that is under way */
 
+static void loaded(RedisModuleCtx *ctx) {
+    if (from_master) {
+        adrift_replaced();
+        trust_synced();
+    } else {
+        begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
+        arrivals_tell(ctx);
+    }
+    /* The link comes up after a full sync, but not always: Redis 6.0 may still find that
+     * what followed the file isn't the mark that it expects. */
+    adrift_set(ctx, node.replica && !node_link_is_up());
+}
+
 /* With repl-diskless-load swapdb the data before stay, and are answered from, until a full
  * sync has come whole, or for good if it doesn't: what is known of them holds till then. */
 
@@ -137,14 +150,7 @@ static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t wha
         if (!from_master) adrift_replaced();
         break;
     case REDISMODULE_SUBEVENT_LOADING_ENDED:
-        if (from_master) {
-            adrift_replaced();
-            trust_synced();
-            break;
-        }
-        begin_era((struct era){.restarts = !node.replica, .restores = adrift_loaded(ctx)});
-        adrift_set(ctx, node.replica && !node_link_is_up());
-        arrivals_tell(ctx);
+        loaded(ctx);
         break;
     }
 }

@@ -93,7 +93,7 @@ static void accept_replica(struct master *m) {
     setsockopt(m->replica, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 
-void master_sync(struct master *m, redisContext *replica, const void *rdb, size_t length) {
+static void promise_sync(struct master *m, redisContext *replica) {
     char command[512] = "";
     expectf(replica, "OK", "REPLICAOF 127.0.0.1 %d", m->port);
     accept_replica(m);
@@ -103,10 +103,25 @@ void master_sync(struct master *m, redisContext *replica, const void *rdb, size_
         say(m, strcasecmp(command, "PING") == 0 ? "+PONG\r\n" : "+OK\r\n");
     }
     say(m, "+FULLRESYNC 0123456789012345678901234567890123456789 0\r\n");
-    snprintf(command, sizeof command, "$%zu\r\n", length);
-    say(m, command);
+}
+
+void master_sync(struct master *m, redisContext *replica, const void *rdb, size_t length) {
+    char line[32];
+    promise_sync(m, replica);
+    snprintf(line, sizeof line, "$%zu\r\n", length);
+    say(m, line);
     write_all(m, rdb, length);
     WAIT_UNTIL(strcmp(info_text(replica, "replication", "master_link_status"), "up") == 0);
+}
+
+void master_break(struct master *m, redisContext *replica, const void *rdb, size_t length) {
+    promise_sync(m, replica);
+    say(m, "$EOF:0123456789012345678901234567890123456789\r\n");
+    write_all(m, rdb, length);
+    say(m, "this is not the mark that was announced.");
+    char byte;
+    while (recv(m->replica, &byte, 1, 0) == 1) /* until it hangs up */
+        continue;
 }
 
 void master_send_bytes(struct master *m, const void *bytes, size_t length) {

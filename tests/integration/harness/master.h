@@ -25,6 +25,10 @@ struct master *master_start(void);
 /* Makes the server a replica of this one, and goes with it through a full sync. */
 void master_sync(struct master *m, redisContext *replica, const void *rdb, size_t length);
 
+/* The same without any disk, and at the end of the file comes another mark than the one
+ * that was announced, so that the replica gives up. */
+void master_break(struct master *m, redisContext *replica, const void *rdb, size_t length);
+
 #define master_send(m, ...) master_send_argv((m), (const char *[]){__VA_ARGS__, NULL})
 
 void master_send_argv(struct master *m, const char **argv);

@@ -210,6 +210,29 @@ TEST(a_link_that_comes_back_without_a_full_sync_leaves_no_doubt_in_the_file) {
     CHECK_STR(said_of(r, "k"), "absent");
 }
 
+/* What had been noted in the file of before is not in the new one. */
+TEST(a_file_that_is_begun_anew_gets_its_own_notes) {
+    struct pair p = start_pair(DURABLE);
+    redisContext *m = p.m, *r = p.r;
+    cut_link(m, r);
+    WAIT_UNTIL(file_has(p.replica, "BF.ADRIFT"));
+    set(r, "appendonly", "no");
+    mend_link(m, r);
+    wait_for_belief(r, "k");
+    set(r, "appendonly", "yes");
+    wait_for_rewrite(r);
+    CHECK(!file_has(p.replica, "BF.ADRIFT"));
+
+    set(r, "masterauth", "");
+    set(r, "rdb-key-save-delay", "1000000");
+    sync_anew(m, r);
+    expect(m, "1", "BF.ADD", "k", "bob");
+    expect(m, "1", "WAIT", "1", "0");
+    r = restart_with(p.replica, TRUST);
+    CHECK_STR(unknown_by(r, "k"), "restore");
+    CHECK_STR(call_text(r, "BF.CHECK", "k", "bob"), "unknown");
+}
+
 TEST(a_replica_that_is_promoted_with_its_own_data_has_a_file_that_is_right) {
     struct pair p = start_pair(AOF);
     redisContext *r = p.r;
