@@ -132,7 +132,6 @@ static void loaded(RedisModuleCtx *ctx) {
 
 /* With repl-diskless-load swapdb the data before stay, and are answered from, until a full
  * sync has come whole, or for good if it doesn't: what is known of them holds till then. */
-
 static void on_loading(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                        void *data) {
     (void)event;
