@@ -25,7 +25,8 @@
 /* A ready filter with the item "anna". */
 void make_ready(redisContext *c, const char *key);
 
-/* BF.CHECK of an item that is in no filter of these tests: "absent" or "unknown". */
+/* BF.CHECK of items that are in no filter of these tests: what is said of the first that
+ * the filter doesn't take for a member, "absent" or "unknown". */
 const char *said_of(redisContext *c, const char *key);
 
 void save(redisContext *c);
