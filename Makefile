@@ -47,7 +47,7 @@ OPT ?= $(if $(SAN),-O1,-O3)
 SECONDS ?= 60
 SERVER ?=
 # Tests that run at the same time: most of them wait most of the time.
-JOBS ?= 6
+JOBS ?= 8
 REDISMODULE_H ?= build/deps/redismodule.h
 LIBPQ ?= yes
 
