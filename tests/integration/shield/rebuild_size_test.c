@@ -178,7 +178,7 @@ TEST(rebuilds_are_counted_however_many_there_are) {
         start_rebuild(c, key);
     }
     CHECK_INT(counted(c, "rebuilds"), 70);
-    expect(c, "OK", "FLUSHALL", "SYNC");
-    CHECK_INT(counted(c, "rebuilds"), 0);
+    expect(c, "OK", "FLUSHALL");
+    WAIT_UNTIL(counted(c, "rebuilds") == 0); /* some servers free in the background */
     CHECK_INT(counted(c, "oldest_rebuild_seconds"), 0);
 }
