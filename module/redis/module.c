@@ -76,8 +76,8 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
     memory_start();
 
     int options = REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
-                  REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |
                   REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED;
+    if (!server.ends_if_cut_off) options |= REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD;
     if (server.is_valkey) options |= OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION;
     RedisModule_SetModuleOptions(ctx, options);
 

@@ -4,6 +4,7 @@
 struct server server;
 
 #define REDIS_8             0x080000
+#define REDIS_8_2           0x080200
 #define REDIS_8_4           0x080400
 #define TYPE_METHODS_OF_6_2 3 /* servers from then on know events of modules */
 
@@ -22,6 +23,7 @@ void server_look_around(RedisModuleCtx *ctx) {
                      : NULL;
     server.is_valkey = resolve("ValkeyModule_GetServerVersion", &valkey_version);
     server.plain_settings = version >= REDIS_8 && !server.is_valkey;
+    server.ends_if_cut_off = version >= REDIS_8 && version < REDIS_8_2 && !server.is_valkey;
     server.waitaof_is_true = version >= REDIS_8 && !server.is_valkey;
     server.tells_of_slots = version >= REDIS_8_4 && !server.is_valkey;
     server.knows_unlink = methods >= TYPE_METHODS_OF_6_2;

@@ -21,6 +21,8 @@ struct server {
     bool tells_of_slots;    /* it has events for slots that it moves: Redis from 8.4 on */
     bool waitaof_is_true;   /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
                                Valkey and Redict up to a second more */
+    bool ends_if_cut_off;   /* while it loads filters from a link: Redis 8.0,
+                               https://github.com/redis/redis/pull/14085 */
     bool knows_unlink;      /* it calls a type's unlink, from 6.2 on */
     int notification_class; /* of keyspace events by modules */
 

@@ -61,6 +61,10 @@ bool server_waits_for_its_disk(void) {
     return server_flavour() == REDIS && server_version() >= 800;
 }
 
+bool server_swaps_databases(void) {
+    return server_flavour() != REDIS || server_version() < 800 || server_version() >= 802;
+}
+
 const char *server_name(void) {
     ask_product();
     return product.name;

@@ -29,6 +29,10 @@ bool server_speaks(int redis_version);
  * last fsync: https://github.com/redis/redis/pull/13793. */
 bool server_waits_for_its_disk(void);
 
+/* Whether `repl-diskless-load swapdb` is what it does with the module: not on Redis 8.0,
+ * which would end when a load breaks off: https://github.com/redis/redis/pull/14085. */
+bool server_swaps_databases(void);
+
 /* "redis 7.0": for the words of a SKIP. */
 const char *server_name(void);
 
