@@ -214,7 +214,7 @@ static void expect_enough(const char *number) {
                     "text); INSERT INTO shop.users SELECT generate_series(1, 2000)");
     const char *base =
         text_of("database = %s\nserver = redis://127.0.0.1:%d/%s\nfilter = k\n"
-                "table = shop.users\nitem = user:{id}\nlease = 1s\n",
+                "table = shop.users\nitem = user:{id}\nlease = 1s\nerror = 0.000001\n",
                 config_conninfo(d, "feeder"), s->port, number);
     const char *password = config_file("geheim\n");
     const char *config = config_file(text_of(
