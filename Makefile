@@ -4,24 +4,25 @@
 # make bulwark      the program: plans, fills, follows, lists, watches    -> bulwark (LIBPQ=no:
 #                   without PostgreSQL)
 # make run          a server with the module, and the shield at work (PORT=6379)
-# make test         everything that must hold, in minutes: the gate for every change
+# make test         everything that must hold, in ten minutes: the gate for every change
 # make unit         the core, and what of the program is as pure; no server (TEST=part of a name)
-# make integration  real servers on free ports (SERVER=/path/to/redis-server TEST=...)
-# make matrix       the integration tests on all supported servers
+# make integration  real servers on free ports, in 4 minutes (SERVER=/path/to/redis-server TEST=...)
+# make matrix       the integration tests on all supported servers: half an hour
 # make servers      unpacks those servers under build/, with no change to the system
 # make examples     the manual's code in C, Python, Node, Java and C++, against a real server
 # make replay       the fuzzers' corpora, once
 # make fuzz         the fuzzers, 60 s each (SECONDS=600)
 # make memory       the unit tests under MemorySanitizer: nothing reads what was never written
-# make defrag       active defragmentation, on servers built with their own jemalloc
+# make defrag       active defragmentation, on servers built with their own jemalloc (10 minutes)
 # make small-disk   the tests of full disks, on a file system that is really full (root only)
 # make threads      frees on other threads, under ThreadSanitizer
 # make arm64        the unit tests, compiled for arm64 and run by an emulator
 # make s390x        the same for s390x, whose numbers begin with the highest byte
 # make analyze      clang's analyzer and clang-tidy over core and glue
-# make coverage     lines and branches that no test reaches (SERVERS="redis-7.0 ...")
+# make coverage     lines and branches that no test reaches: a quarter of an hour
+#                   (SERVERS="redis-7.0 ...")
 # make mutate       changes operators and constants, one at a time: do the tests notice?
-#                   (NUMBER=200, SEED=1, FILES=core/codec)
+#                   Half an hour (NUMBER=200, SEED=1, FILES=core/codec)
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make soak         an hour of all of it at once: pauses and memory over time (MINUTES=3)
 # make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)

@@ -86,6 +86,7 @@ static void report_json(const struct filling *g, double seconds) {
     json_count(stdout, "parts", g->parts.n);
     json_rate(stdout, "seconds", seconds);
     json_rate(stdout, "seconds_settling", (double)g->settled / 1000);
+    json_rate(stdout, "seconds_waiting", (double)g->waited / 1000);
     json_count(stdout, "bytes_sent", n->bytes);
     json_count(stdout, "batches_sent_again", n->sent_again);
     json_count(stdout, "redirections", n->redirections);
@@ -94,14 +95,19 @@ static void report_json(const struct filling *g, double seconds) {
     json_end_line(stdout);
 }
 
+static void say_part(const char *what, int64_t ms) {
+    char time[NUMBERS_TEXT];
+    if (ms >= 100) printf(", %s for %s of it", what, numbers_show_time(time, ms));
+}
+
 /* "200 k items in 5.1s, settling for 5s of it (1.96 M/s)": the rate is without that. */
 static void say_how_fast(const struct filling *g, int64_t ms) {
-    char items[NUMBERS_TEXT], time[NUMBERS_TEXT], settled[NUMBERS_TEXT], rate[NUMBERS_TEXT];
-    int64_t at_work = ms > g->settled ? ms - g->settled : 1;
+    char items[NUMBERS_TEXT], time[NUMBERS_TEXT], rate[NUMBERS_TEXT];
+    int64_t idle = g->settled + g->waited, at_work = ms > idle ? ms - idle : 1;
     printf("%s item%s in %s", numbers_show_count(items, g->read), g->read == 1 ? "" : "s",
            numbers_show_time(time, ms));
-    if (g->settled >= 100)
-        printf(", settling for %s of it", numbers_show_time(settled, g->settled));
+    say_part("waiting to begin", g->waited);
+    say_part("settling", g->settled);
     printf(" (%s/s)", numbers_show_count(rate, g->read * 1000 / (uint64_t)at_work));
 }
 

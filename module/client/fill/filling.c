@@ -55,7 +55,10 @@ bool filling_start_part(struct filling *g, struct part *p, bool clears_way,
                         struct failure *f) {
     struct rebuild_plan plan = {
         .capacity = filling_part_capacity(g), .clears_way = clears_way, .settings = g->s};
-    return rebuild_start(g->nodes, p, &plan, f);
+    int64_t began = interrupt_clock();
+    bool good = rebuild_start(g->nodes, p, &plan, f);
+    g->waited += interrupt_clock() - began;
+    return good;
 }
 
 static bool start_all(struct filling *g, struct failure *f) {

@@ -53,6 +53,7 @@ struct filling {
     uint64_t read;  /* items that the source gave in this pass */
     unsigned passes;
     int64_t settled; /* ms that settling took, in all passes */
+    int64_t waited;  /* ms that START took: for another loader */
     bool loads;      /* at this moment */
     char *made;      /* an item, if the template adds something to it */
     size_t made_room;

@@ -240,7 +240,8 @@ const struct option options[] = {
      "ends after so many looks"},
     {"listen", 'l', "ADDRESS:PORT", OPTION_TEXT, AT(listen), FOR_METRICS,
      "127.0.0.1:" TEXT(METRICS_PORT),
-     "where it listens; a number alone is a port of 127.0.0.1"},
+     "where it listens; a number alone is a port of 127.0.0.1, and port 0 a free one, "
+     "which it prints"},
     {"once", '1', NULL, OPTION_FLAG, AT(once), FOR_METRICS, NULL, "prints once, and ends"},
     {"json", 0, NULL, OPTION_FLAG, AT(json),
      FOR_PLAN | FOR_FILL | FOR_LIST | FOR_WATCH | FOR_FEED, NULL,

@@ -91,6 +91,7 @@ TEST(a_dead_loader_is_replaced_when_it_has_been_silent_for_long_enough) {
     CHECK(seconds_now() - began > 1.5);
     CHECK(strstr(got.err, "there is a rebuild of another loader, silent for"));
     CHECK(strstr(got.err, "(--stale), or once it is ended by BF.REBUILD k ABORT\n"));
+    CHECK(strstr(got.out, " items in ") && strstr(got.out, ", waiting to begin for "));
     check_holds(c, "k", 100, 200);
     CHECK(count_missing(c, "k", 0, 10) > 5);
 }
