@@ -6,6 +6,7 @@ struct server server;
 #define REDIS_8             0x080000
 #define REDIS_8_2           0x080200
 #define REDIS_8_4           0x080400
+#define VALKEY_9            0x090000
 #define TYPE_METHODS_OF_6_2 3 /* servers from then on know events of modules */
 
 /* Looks up a function that is newer than the header, by its name. */
@@ -22,6 +23,7 @@ void server_look_around(RedisModuleCtx *ctx) {
                      ? RedisModule_GetDetachedThreadSafeContext(ctx)
                      : NULL;
     server.is_valkey = resolve("ValkeyModule_GetServerVersion", &valkey_version);
+    server.flushes_as_it_loads = server.is_valkey && valkey_version() >= VALKEY_9;
     server.plain_settings = version >= REDIS_8 && !server.is_valkey;
     server.ends_if_cut_off = version >= REDIS_8 && version < REDIS_8_2 && !server.is_valkey;
     server.waitaof_is_true = version >= REDIS_8 && !server.is_valkey;

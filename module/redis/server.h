@@ -14,17 +14,18 @@
 #include "redismodule.h"
 
 struct server {
-    RedisModuleCtx *ctx;    /* for work outside of a command; early 6.0: NULL */
-    bool is_valkey;         /* Valkey and its names, not Redis or Redict */
-    bool plain_settings;    /* names of settings have no prefix: bf-kind, not bf.bf-kind.
+    RedisModuleCtx *ctx;      /* for work outside of a command; early 6.0: NULL */
+    bool is_valkey;           /* Valkey and its names, not Redis or Redict */
+    bool flushes_as_it_loads; /* a data set: Valkey from 9.0 on; others before they load */
+    bool plain_settings;      /* names of settings have no prefix: bf-kind, not bf.bf-kind.
                                Before they are registered: to be tried without one */
-    bool tells_of_slots;    /* it has events for slots that it moves: Redis from 8.4 on */
-    bool waitaof_is_true;   /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
+    bool tells_of_slots;      /* it has events for slots that it moves: Redis from 8.4 on */
+    bool waitaof_is_true;     /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
                                Valkey and Redict up to a second more */
-    bool ends_if_cut_off;   /* while it loads filters from a link: Redis 8.0,
+    bool ends_if_cut_off;     /* while it loads filters from a link: Redis 8.0,
                                https://github.com/redis/redis/pull/14085 */
-    bool knows_unlink;      /* it calls a type's unlink, from 6.2 on */
-    int notification_class; /* of keyspace events by modules */
+    bool knows_unlink;        /* it calls a type's unlink, from 6.2 on */
+    int notification_class;   /* of keyspace events by modules */
 
     int (*add_acl_category)(RedisModuleCtx *ctx, const char *category);
     int (*set_acl_categories)(RedisModuleCommand *command, const char *categories);

@@ -23,8 +23,9 @@ static bool counts;
  *
  * DEBUG RELOAD flushes what it has saved and then loads it, which is no loss. Valkey 9
  * flushes while it loads: such a flush gets no number. Other servers flush before they
- * load. So a flush is settled only when its command has ended. If a loading begins earlier,
- * the filters that this thread has freed are not counted, and the number is taken back. */
+ * load. There a flush is settled only when its command has ended. If a loading begins
+ * earlier, the filters that this thread has freed are not counted, and the number is taken
+ * back. */
 static counter unsettled_frees;
 static bool unsettled, loading;
 
@@ -153,7 +154,7 @@ void losses_loading(bool begins) {
         told = losses_so_far();
         forget(&unlinked_name);
     }
-    if (!begins || !unsettled) return;
+    if (!begins || !unsettled || server.flushes_as_it_loads) return;
     atomic_store(&unsettled_frees, 0);
     forget(&flushed_name);
     atomic_fetch_sub(&flush, 1);
