@@ -22,8 +22,8 @@ stages() { # announce | run
     $1 10 'unit tests, sanitized' unit SAN=$san
     $1 10 'unit tests, under MemorySanitizer' memory
     $1 40 'fuzz corpora, sanitized' replay SAN=$san
-    $1 240 'integration' integration SERVER="$server"
-    $1 235 'integration, sanitized module' integration SAN=$san BRIEF=1
+    $1 195 'integration' integration SERVER="$server"
+    $1 195 'integration, sanitized module' integration SAN=$san BRIEF=1
     $1 10 'threads, under ThreadSanitizer' threads
     $1 60 'examples' examples SERVER="$server"
     $1 15 'unit tests, on emulated arm64' arm64
