@@ -18,12 +18,12 @@ struct server {
     bool is_valkey;           /* Valkey and its names, not Redis or Redict */
     bool flushes_as_it_loads; /* a data set: Valkey from 9.0 on; others before they load */
     bool plain_settings;      /* names of settings have no prefix: bf-kind, not bf.bf-kind.
-                               Before they are registered: to be tried without one */
+                                 Before they are registered: to be tried without one */
     bool tells_of_slots;      /* it has events for slots that it moves: Redis from 8.4 on */
     bool waitaof_is_true;     /* WAITAOF confirms what is on the disk: Redis from 8.0 on; on
-                               Valkey and Redict up to a second more */
+                                 Valkey and Redict up to a second more */
     bool ends_if_cut_off;     /* while it loads filters from a link: Redis 8.0,
-                               https://github.com/redis/redis/pull/14085 */
+                                 https://github.com/redis/redis/pull/14085 */
     bool knows_unlink;        /* it calls a type's unlink, from 6.2 on */
     int notification_class;   /* of keyspace events by modules */
 

@@ -14,7 +14,8 @@
  * module does in timers is in `left` only: they free large filters, where the server isn't
  * full, in steps of a millisecond.
  *
- * Beside it stands what was under way: chores, the slowest commands, latency events. */
+ * Beside it stands the command that most of ours was, and what was under way: chores, the
+ * slowest commands, latency events. */
 #ifndef PAUSES_H
 #define PAUSES_H
 

@@ -9,7 +9,8 @@
  *     link lost, or none yet        BF.ADRIFT 1    into the AOF, not to replicas
  *     link up without a full sync   BF.ADRIFT 0    the file is right again
  *     promoted                      BF.ADRIFT 0    the data is still the file's
- *     full sync                                    the new file begins without a note
+ *     full sync, or a file
+ *     that is switched on anew                     the new file begins without a note
  *     started from a file that
  *     ends adrift                   BF.ADRIFT 2    filters vouched for from here on are not
  *                                                  in doubt after another start
