@@ -19,6 +19,7 @@ static char seen[COMMANDS][NAME_MAX];
 struct sum {
     double asked, answered; /* moments */
     double of[COMMANDS];    /* seconds since the server's start */
+    double calls[COMMANDS];
 };
 
 static struct sum sums[KEPT];
@@ -47,8 +48,12 @@ static void add_up(struct sum *sum, const char *text) {
     static const char head[] = "cmdstat_";
     for (const char *at = text; (at = strstr(at, head));) {
         at += sizeof head - 1;
-        const char *took = is_ours(at) ? strstr(at, "usec=") : NULL;
-        if (took) sum->of[place_of(at)] += strtod(took + 5, NULL) * 1e-6;
+        const char *calls = is_ours(at) ? strstr(at, "calls=") : NULL,
+                   *took = calls ? strstr(calls, "usec=") : NULL;
+        if (!took) continue;
+        size_t place = place_of(at);
+        sum->calls[place] += strtod(calls + 6, NULL);
+        sum->of[place] += strtod(took + 5, NULL) * 1e-6;
     }
 }
 
@@ -88,7 +93,8 @@ static double spent(const struct sum *before, const struct sum *after, char *by,
         all += one;
         if (one <= most) continue;
         most = one;
-        snprintf(by, room, "%s %.1f ms", seen[i], one * 1e3);
+        snprintf(by, room, "%s %.1f ms in %.0f", seen[i], one * 1e3,
+                 after->calls[i] - before->calls[i]);
     }
     return all;
 }

@@ -17,7 +17,8 @@
 void ours_start(struct soak *s);
 
 /* Seconds, at most, between two moments of the last ten seconds; if nothing is known, more
- * than there are. In `by`, the command that most of it was, and its share in ms. */
+ * than there are. In `by`, the command that most of it was, its share in ms and in how many
+ * calls. */
 double ours_within(double from, double to, char *by, size_t room);
 
 #endif
