@@ -15,7 +15,7 @@
 #include "wire.h"
 
 #define LOOK_EVERY 0.1
-#define SETTLE_US  20000 /* until the others have noted what this look saw the end of */
+#define SETTLE_US  50000 /* until the others have noted what followed a wait */
 #define BATCH_MAX  512
 
 /* Where a wait has gone, in seconds. */
@@ -74,8 +74,10 @@ static void note(const struct pause *p) {
     sums.ours += p->ours;
 }
 
-/* What one look found besides the waits. */
+/* What one look found. */
 struct look {
+    struct probe probes[BATCH_MAX];
+    size_t nprobes;
     double fork;    /* seconds */
     double evicted; /* keys */
     struct slow_events events;
@@ -90,14 +92,13 @@ static void put_down(struct pause *longest, const struct look *look) {
 }
 
 static void judge_batch(const struct look *look) {
-    static struct probe probes[BATCH_MAX];
     static struct pause pauses[BATCH_MAX];
-    size_t n = prober_take(probes, BATCH_MAX), longest = 0;
+    size_t n = look->nprobes, longest = 0;
     char doing[128];
     chores_doing(doing, sizeof doing);
     for (size_t i = 0; i < n; i++) {
         struct pause *p = &pauses[i];
-        *p = (struct pause){.probe = probes[i], .evicted = look->evicted};
+        *p = (struct pause){.probe = look->probes[i], .evicted = look->evicted};
         weigh(p);
         strcpy(p->doing, doing);
         strcpy(p->slow, look->slow);
@@ -112,20 +113,27 @@ static void judge_batch(const struct look *look) {
     fflush(csv);
 }
 
+/* The waits come last: a fork or an event that is seen here belongs to one of them. */
+static void look_around(redisContext *c, struct look *look) {
+    static double fork_before = -1, evicted_before;
+    double evicted = slow_number(c, "INFO stats", "evicted_keys");
+    look->evicted = evicted - evicted_before;
+    evicted_before = evicted;
+    look->slow[0] = '\0';
+    slow_commands(c, look->slow, sizeof look->slow);
+    slow_events(c, &look->events);
+    double fork = slow_number(c, "INFO stats", "latest_fork_usec") * 1e-6;
+    look->fork = fork != fork_before && fork_before >= 0 ? fork : 0;
+    fork_before = fork;
+    look->nprobes = prober_take(look->probes, BATCH_MAX);
+}
+
 static void *look_on(void *data) {
+    static struct look look;
     struct soak *s = data;
     redisContext *c = wire_open(&s->server);
-    double fork_before = -1, evicted_before = 0;
     for (double due = seconds(); soak_wait_until(s, due); due += LOOK_EVERY) {
-        struct look look = {0};
-        double fork = slow_number(c, "INFO stats", "latest_fork_usec") * 1e-6;
-        if (fork != fork_before && fork_before >= 0) look.fork = fork;
-        fork_before = fork;
-        double evicted = slow_number(c, "INFO stats", "evicted_keys");
-        look.evicted = evicted - evicted_before;
-        evicted_before = evicted;
-        slow_events(c, &look.events);
-        slow_commands(c, look.slow, sizeof look.slow);
+        look_around(c, &look);
         usleep(SETTLE_US);
         judge_batch(&look);
     }
