@@ -13,11 +13,12 @@
 
 enum { COPIES = 200, NAMES = 100, MIB = 1 << 20, LARGE = 16 << 10 };
 
-/* At every trace of fragmentation; chains of more than ten layers in steps. */
+/* At every trace of fragmentation; so little at a time that chains of many layers are moved
+ * in several goes. */
 #define EAGER                                                                              \
     "active-defrag-ignore-bytes 1\nactive-defrag-threshold-lower 1\n"                      \
-    "active-defrag-threshold-upper 20\nactive-defrag-cycle-min 25\n"                       \
-    "active-defrag-cycle-max 50\nactive-defrag-max-scan-fields 10\nhz 100\n"
+    "active-defrag-threshold-upper 20\nactive-defrag-cycle-min 1\n"                        \
+    "active-defrag-cycle-max 2\nactive-defrag-max-scan-fields 10\nhz 500\n"
 
 static void without_junk(void *unused) {
     (void)unused;
