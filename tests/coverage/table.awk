@@ -17,7 +17,7 @@ function count(file, is_line, seen,    n, part, of, i) {
     for (i = 1; i <= n; i++) {
         of = i == 1 ? part[1] : of "/" part[i]
         if (is_line) { lines[of]++; ran[of] += seen } else { ways[of]++; taken[of] += seen }
-        if (!(of in known)) { known[of] = i == n; order[++names] = of }
+        if (!(of in is_file)) { is_file[of] = i == n; order[++names] = of }
     }
 }
 
@@ -81,9 +81,9 @@ END {
         if (!no[places[i]]) miss(part[1], part[2], "never false")
     }
     printf "%-44s %6s %6s %6s   %6s %6s %6s\n", "", "lines", "missed", "%", "ways", "missed", "%"
-    for (folders = 1; folders >= 0; folders--) {
+    for (files = 1; files >= 0; files--) {
         for (i = 1; i <= names; i++)
-            if (known[order[i]] == folders && lines[order[i]]) row(order[i], order[i])
+            if (is_file[order[i]] == files && lines[order[i]]) row(order[i], order[i])
         print ""
     }
     for (i = 1; i <= misses; i++) {

@@ -72,7 +72,7 @@ struct move {
     size_t from, to;
     int stage;
     double at;
-    int left; /* so many more after this one */
+    int left; /* how many more come after this one */
 };
 
 struct storm_counts {
@@ -97,7 +97,7 @@ struct storm {
     struct visitor reader, stray;
     long next;     /* the item that nobody has yet */
     long *rows;    /* in the order of their commits */
-    long commits;  /* so many rows there are */
+    long commits;  /* how many rows there are */
     long *ordinal; /* of an item: its place in rows, from 1 on; 0: none */
     struct added {
         double at;

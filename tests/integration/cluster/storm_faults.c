@@ -10,7 +10,7 @@
 #define HELP_AFTER   8 /* s in which they didn't get well by themselves */
 #define LOOK_AGAIN   0.1
 #define WELL_SECONDS                                                                       \
-    1.5          /* so long, since a replacement may be under way: the timeout and more */
+    1.5          /* this long, since a replacement may be under way: the timeout and more */
 #define LOOKS 80 /* for one that was asked for */
 
 /* A fault is a function of its stage: it says how many seconds until the next; OVER. */

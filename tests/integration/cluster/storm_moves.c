@@ -48,9 +48,11 @@ static bool key_by_key(struct storm *s, struct move *m) {
     case 1:
         return migrate(s, m->from, m->to, key);
     default:
+        if (!set_slot(s, m->to, slot, "NODE", m->to) ||
+            !set_slot(s, m->from, slot, "NODE", m->to))
+            return false;
         note_moved(s);
-        return set_slot(s, m->to, slot, "NODE", m->to) &&
-               set_slot(s, m->from, slot, "NODE", m->to);
+        return true;
     }
 }
 

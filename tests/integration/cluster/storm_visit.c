@@ -147,7 +147,7 @@ redisReply *visit(struct storm *s, struct visitor *v, unsigned part, size_t *who
 /* A connection each: he isn't asked often. */
 static redisReply *tell_with(struct storm *s, size_t node, const char *format,
                              va_list args) {
-    struct timeval limit = {.tv_sec = s->paused[node] ? 0 : 2, .tv_usec = MOMENT};
+    struct timeval limit = {.tv_sec = 2, .tv_usec = MOMENT};
     if (!s->node[node]->pid || s->paused[node]) return NULL;
     redisContext *c = redisConnectWithTimeout("127.0.0.1", s->node[node]->port, limit);
     if (c && !c->err) redisSetTimeout(c, limit);
