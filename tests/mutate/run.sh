@@ -33,7 +33,7 @@ pass_unchanged() {
 
 # A known survivor is a file, the line as changed, and the reason.
 sum() {
-    awk -F '\t' -v known=tests/mutate/survivors.txt '
+    awk -F '\t' -v known=tests/mutate/survivors.txt -v total="$total" '
         BEGIN {
             while ((getline line < known) > 0)
                 if (line !~ /^#/ && split(line, part, "\t") == 3) reason[part[1], part[2]] = part[3]
@@ -46,13 +46,21 @@ sum() {
             if ($1 == "SURVIVED") print "survived: " $2 ": " $3
         }
         END {
+            if (NR < total) {
+                print total - NR " of " total " mutants could not be judged"
+                exit 1
+            }
             caught = n["unit"] + n["integration"]
             judged = caught + n["SURVIVED"]
             printf "%d mutants; %d of them make no difference (to the compiler %d, to anybody %d)\n",
                 NR, n["same"] + n["known"], n["same"], n["known"]
+            if (!judged) {
+                print "none is left to judge"
+                exit 1
+            }
             printf "of the other %d, %d caught by unit tests, %d by integration tests, %d survived: %.1f %% caught\n",
-                judged, n["unit"], n["integration"], n["SURVIVED"], judged ? 100 * caught / judged : 100
-            exit judged && caught < .95 * judged
+                judged, n["unit"], n["integration"], n["SURVIVED"], 100 * caught / judged
+            exit caught < .95 * judged
         }' "$out/results"
 }
 
