@@ -65,6 +65,7 @@ static void begin(unsigned char *array, uint64_t bytes) {
 }
 
 void ahead_take(const struct chain *c) {
+    if (!server.ctx) return; /* no timer can be set */
     for (uint32_t i = 0; i < c->nlayers; i++)
         if (c->layers[i].bytes >= LEAST) begin(c->layers[i].bits, c->layers[i].bytes);
     pthread_mutex_lock(&lock);
