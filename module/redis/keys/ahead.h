@@ -8,8 +8,9 @@
  *
  *     array   | taken | taken | <- 256 KiB a tick | not yet ...          |
  *
- * Items that come before it touch their pages themselves, as everywhere else: so does all
- * of it where the system can't be asked (Linux before 5.14). */
+ * Items that come before it touch their pages themselves, as everywhere else. So do all
+ * where the system can't be asked (Linux before 5.14), or no timer be set (early Redis
+ * 6.0). */
 #ifndef BULWARK_AHEAD_H
 #define BULWARK_AHEAD_H
 
