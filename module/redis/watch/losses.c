@@ -161,15 +161,22 @@ void losses_loading(bool begins) {
     unsettled = false;
 }
 
-/* A filter may be freed after its event was counted. */
+/* What was taken away, but for what has an event. A filter may be freed after its event was
+ * counted, and until then the difference lacks one of those that were deleted before. */
+static uint64_t count_deleted(uint64_t with_event) {
+    static counter most;
+    uint64_t all = atomic_load(&taken_away);
+    if (all > with_event + atomic_load(&most)) atomic_store(&most, all - with_event);
+    return atomic_load(&most);
+}
+
 struct losses losses_so_far(void) {
     struct losses lost = {
         .evicted = atomic_load(&evicted),
         .expired = atomic_load(&expired),
         .flushed = atomic_load(&flushed) + atomic_load(&unsettled_frees),
     };
-    uint64_t all = atomic_load(&taken_away), known = lost.evicted + lost.expired;
-    lost.deleted = all > known ? all - known : 0;
+    lost.deleted = count_deleted(lost.evicted + lost.expired);
     return lost;
 }
 

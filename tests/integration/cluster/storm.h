@@ -12,8 +12,8 @@
  *     a stray     asks any node directly, replicas and those behind a partition, too
  *
  * `absent` for a committed row is a violation, with one exception, which the manual names:
- * a master that was cut off, or hung, may deny what was committed since, until it has
- * learnt that it is replaced.
+ * a master that was cut off, or hung, may deny what was committed since, and was added at
+ * another node, until it has learnt that it is replaced.
  *
  * What a client does that gets no answer, a time-out, MOVED or ASK is storm_visit.c;
  * writers, readers and the judge are storm_rows.c; faults are storm_faults.c, moves of

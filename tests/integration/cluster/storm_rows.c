@@ -105,9 +105,10 @@ static bool is_slave(struct storm *s, size_t node) {
     return is;
 }
 
-/* What it was not told of, since it was cut off by then. */
+/* What it was not told of, since it was cut off by then, and another node took the add. */
 static bool is_in_gap(const struct storm *s, size_t node, long item) {
-    return s->cut_at[node] >= 0 && s->ordinal[item] > s->cut_at[node];
+    return s->cut_at[node] >= 0 && s->ordinal[item] > s->cut_at[node] &&
+           s->added[item].node != node;
 }
 
 static void convict(struct storm *s, size_t node, long item) {

@@ -107,6 +107,34 @@ TEST(info_tells_how_ready_filters_were_lost) {
     expect_losses(c, 1, 1, 3, 3);
 }
 
+/* Another thread is busy with a set of a million members before it comes to the filter. */
+TEST(a_loss_that_is_freed_later_makes_no_deletion_unhappened) {
+    needs(602, "unlinking");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "1", "DEL", "k");
+    expect_losses(c, 0, 0, 1, 0);
+
+    expect(c, "OK", "CONFIG", "SET", "lazyfree-lazy-expire", "yes");
+    expect(c, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    expect(c, "OK", "BF.RESERVE", "k", "0.001", "10000000", "READY");
+    expect(c, "nil", "EVAL",
+           "for i = 1, 1000 do local t = {} for j = 1, 1000 do t[j] = i .. ':' .. j end "
+           "redis.call('SADD', KEYS[1], unpack(t)) end",
+           "1", "set");
+    expect(c, "1", "PEXPIRE", "k", "1");
+    usleep(10000);
+    post(c, "UNLINK", "set");
+    post(c, "EXISTS", "k");
+    expect_next(c, "1");
+    expect_next(c, "0");
+    CHECK_INT(counted(c, "ready_expired"), 1);
+    CHECK_INT(counted(c, "ready_deleted"), 1);
+    CHECK(info_int(c, "memory", "lazyfree_pending_objects") > 0);
+    WAIT_UNTIL(info_int(c, "memory", "lazyfree_pending_objects") == 0);
+    expect_losses(c, 0, 1, 1, 0);
+}
+
 static void expect_told(struct server *s, const char *words) {
     test_case("%s", words);
     WAIT_UNTIL(strstr(server_log(s), words) != NULL);
