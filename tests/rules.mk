@@ -247,10 +247,19 @@ $B/soak/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 $B/soak/soak: $(soak_obj) $(HIREDIS)/lib/libhiredis.a
 	$(CC) $(SANFLAGS) -o $@ $^ -lm -lpthread
 
+# The module that says when it is at work: see tests/preload/rounds.h.
+telling_obj := $(glue_src:%.c=$B/soak/telling/%.o)
+$B/soak/telling/%.o: %.c | $(REDISMODULE_H)
+	@mkdir -p $(@D)
+	$(CC) $(GLUE_FLAGS) -finstrument-functions -c -o $@ $<
+
+$B/soak/bulwark.so: $(telling_obj) $B/libbloom.a
+	$(CC) -shared $(SANFLAGS) $(LDFLAGS) -o $@ $^
+
 .PHONY: soak
 MINUTES ?= 60
-soak: $(MODULE) $(PROGRAM) $B/soak/soak
-	@MODULE=$(abspath $(MODULE)) PROGRAM=$(abspath $(PROGRAM)) MINUTES=$(MINUTES) $(if $(SERVER),SERVER=$(SERVER)) tests/soak/run.sh $B/soak/soak
+soak: $B/soak/bulwark.so $B/preload/rounds.so $(PROGRAM) $B/soak/soak
+	@MODULE=$(abspath $B)/soak/bulwark.so ROUNDS=$(abspath $B)/preload/rounds.so PROGRAM=$(abspath $(PROGRAM)) MINUTES=$(MINUTES) $(if $(SERVER),SERVER=$(SERVER)) tests/soak/run.sh $B/soak/soak
 
 # ---- how much the tests see ----
 

@@ -20,7 +20,8 @@ void chores_start(struct soak *s);
 /* Names those that were under way in the last moment. */
 void chores_doing(char *text, size_t room);
 
-/* A table of how often each was done, and how long it took. */
-void chores_tell(void);
+/* A table of how often each was done, and how long it took. Whether each was done at least
+ * once: files were written, and the replica has caught up. */
+bool chores_tell(const struct soak *s);
 
 #endif

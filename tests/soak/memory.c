@@ -2,7 +2,6 @@
 #include "memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define STILL_AFTER 2.0 /* seconds: by then rows have taken the old generation's room */
@@ -16,7 +15,7 @@ static const struct {
     const char *name, *unit;
     double scale, bound; /* how much more is creeping: several times what runs scatter */
 } figures[FIGURES] = {
-    [RESIDENT] = {"resident memory of the server", "MiB", 1 << 20, 1.05},
+    [RESIDENT] = {"resident memory of the server", "MiB", 1 << 20, 1.10},
     [ROW] = {"all but filters, of each row", "bytes", 1, 1.05},
     [PROGRAM] = {"peak of bulwark fill", "MiB", 1 << 20, 1.10},
 };
@@ -49,29 +48,20 @@ static bool is_at_rest(struct soak *s) {
     return true;
 }
 
-static double number_of(const char *text, const char *field) {
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "%s:", field);
-    const char *at = strstr(text, wanted);
-    return at ? strtod(at + strlen(wanted), NULL) : -1;
-}
-
 void memory_look(struct soak *s) {
     int fd = s->server.fd;
     bool rest = is_at_rest(s);
-    char memory[8192], filters[4096];
-    snprintf(memory, sizeof memory, "%s", ask_target(fd, "INFO memory"));
-    snprintf(filters, sizeof filters, "%s", ask_target(fd, "INFO bf"));
-    double used = number_of(memory, "used_memory");
-    double resident = number_of(memory, "used_memory_rss");
-    double bytes = number_of(filters, "bf_bytes"), n = number_of(filters, "bf_filters");
+    double used = info_number(fd, "memory", "used_memory");
+    double resident = info_number(fd, "memory", "used_memory_rss");
+    double bytes = info_number(fd, "bf", "bf_bytes");
+    double n = info_number(fd, "bf", "bf_filters");
     double rows = strtod(ask_target(fd, "DBSIZE") + 1, NULL) - n;
-    const char *stats = ask_target(fd, "INFO stats");
     double peak = (double)atomic_load(&s->program_peak);
     double second = seconds() - s->began;
     fprintf(csv, "%.1f,%.0f,%.0f,%.3f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%d\n", second, used,
-            resident, resident / used, bytes, n, rows, number_of(stats, "evicted_keys"),
-            number_of(stats, "expired_keys"), peak, rest);
+            resident, resident / used, bytes, n, rows,
+            info_number(fd, "stats", "evicted_keys"),
+            info_number(fd, "stats", "expired_keys"), peak, rest);
     fflush(csv);
     if (!rest || nlooks == KEPT || second < WARM_UP * s->length) return;
     looks[nlooks++] = (struct look){second, {resident, (used - bytes) / rows, peak}};

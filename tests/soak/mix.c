@@ -11,7 +11,6 @@
 #define BATCH       50
 #define GROWN_ITEMS 300000
 #define GROWN_FROM  1000
-#define SAID_MAX    10 /* errors that are shown */
 
 #define FIRST_ROWS    520000 /* a little more than there is room for */
 #define FIRST_COLD    200
@@ -32,22 +31,14 @@ static uint64_t below(struct user *u, uint64_t n) {
 
 /* ---- replies ---- */
 
-static void count_error(struct user *u, const redisReply *r) {
-    unsigned long n = atomic_fetch_add(&u->soak->errors, 1);
-    if (n < SAID_MAX) fprintf(stderr, "an error: %s\n", r->str);
-}
-
 static enum answer answer_of(const redisReply *r) {
     if (r->type == REDIS_REPLY_INTEGER) return r->integer ? MAYBE : NO;
     return strcmp(r->str, "absent") == 0 ? NO : *r->str == 'm' ? MAYBE : UNKNOWN;
 }
 
 /* Judges one answer, if it is one. */
-static void judge(struct user *u, struct subject *of, bool member, const redisReply *r) {
-    if (r->type == REDIS_REPLY_ERROR)
-        count_error(u, r);
-    else
-        subject_judge(of, member, answer_of(r));
+static void judge(struct subject *of, bool member, const redisReply *r) {
+    if (r->type != REDIS_REPLY_ERROR) subject_judge(of, member, answer_of(r));
 }
 
 /* ---- questions ---- */
@@ -81,7 +72,7 @@ static void ask_one(struct user *u) {
     struct item item = some_item(u, q.known);
     const char *command = below(u, 2) ? "BF.CHECK %s %s" : "BF.EXISTS %s %s";
     redisReply *r = wire_ask(u->line, command, q.key, item.text);
-    judge(u, q.of, item.member, r);
+    judge(q.of, item.member, r);
     freeReplyObject(r);
 }
 
@@ -95,9 +86,8 @@ static void ask_many(struct user *u) {
         argv[i + 2] = items[i].text;
     }
     redisReply *r = wire_ask_argv(u->line, BATCH + 2, argv);
-    if (r->type == REDIS_REPLY_ERROR) count_error(u, r);
     for (size_t i = 0; i < r->elements; i++)
-        judge(u, q.of, items[i].member, r->element[i]);
+        judge(q.of, items[i].member, r->element[i]);
     freeReplyObject(r);
 }
 
@@ -131,10 +121,8 @@ static int time_to_live(uint64_t random) {
 
 static void cache(struct user *u, const char *id) {
     uint64_t random = random_next(&u->random);
-    redisReply *r = wire_ask(u->line, "SET row:%s %b EX %d", id, row_bytes(),
-                             row_length(random), time_to_live(random));
-    if (r->type == REDIS_REPLY_ERROR) count_error(u, r);
-    freeReplyObject(r);
+    wire_did(u->line, "SET row:%s %b EX %d", id, row_bytes(), row_length(random),
+             time_to_live(random));
 }
 
 /* What BF.GUARD doesn't turn away is fetched from the database, and cached. */
@@ -143,10 +131,8 @@ static void read_row(struct user *u) {
     if (!subject_pick(&u->soak->subjects[USERS], 0, &q)) return;
     struct item item = some_item(u, q.known);
     redisReply *r = wire_ask(u->line, "BF.GUARD users row:%s %s", item.text, item.text);
-    if (r->type == REDIS_REPLY_ERROR) {
-        count_error(u, r);
-    } else if (strcmp(r->element[0]->str, "hit") != 0) {
-        judge(u, q.of, item.member, r->element[0]);
+    if (r->type == REDIS_REPLY_ARRAY && strcmp(r->element[0]->str, "hit") != 0) {
+        judge(q.of, item.member, r->element[0]);
         if (item.member) cache(u, item.text);
     }
     freeReplyObject(r);
@@ -194,7 +180,7 @@ static bool reserve(struct user *u, const char *key, double error, uint64_t capa
                     (unsigned long long)capacity);
 }
 
-/* By a hundred, into a filter that was made far too small. */
+/* Into a filter that was made far too small. */
 static void grow(struct user *u) {
     struct subject *s = &u->soak->subjects[GROWN];
     uint64_t round = subject_round(s), known = subject_known(s);

@@ -1,183 +1,160 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pauses.h"
 
+#include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "chores.h"
-#include "ours.h"
-#include "prober.h"
-#include "slow.h"
-#include "stills.h"
-#include "wire.h"
+#include "functions.h"
+#include "gauge.h"
+#include "preload/rounds.h"
 
 #define LOOK_EVERY 0.1
-#define SETTLE_US  50000 /* until the others have noted what followed a wait */
-#define BATCH_MAX  512
+#define LONG       1000000 /* ns: a round that is listed, with the one before it */
+#define NS         1e-9    /* in seconds */
 
-/* Where a wait has gone, in seconds. */
-struct pause {
-    struct probe probe;
-    double still, fork, disk, left, ours;
-    double evicted; /* keys, since the look before */
-    char by[64];    /* the command that most of ours was */
-    char doing[128], slow[128], events[128];
-};
+static char ring_path[64];
+static struct rounds *rounds;
+static atomic_bool missed;
 
 static FILE *csv;
-static double began;
-static struct pause worst, worst_of_ours;
-static unsigned long seen;
-static struct pause sums; /* of all */
-static _Atomic double longest_left, longest_ours;
+static double began; /* seconds() */
+static struct functions *functions;
 
-static void take_off(double *left, double *part, double most) {
-    *part = most < *left ? most : *left;
-    *left -= *part;
+/* Two rounds, as one. */
+static struct round worst; /* of ours */
+static char worst_doing[128];
+static unsigned long listed;
+static struct round sums;
+static _Atomic double longest_server, longest_ours;
+
+/* ---- the ring ---- */
+
+/* In memory: writing to a file on a disk may be waited for. The server has it open by the
+ * time it answers. */
+void pauses_before_server(void) {
+    snprintf(ring_path, sizeof ring_path, "/dev/shm/bulwark-soak-%d", (int)getpid());
+    int file = open(ring_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 || ftruncate(file, sizeof *rounds) != 0) die("can't make %s", ring_path);
+    rounds = mmap(NULL, sizeof *rounds, PROT_READ, MAP_SHARED, file, 0);
+    close(file);
+    if (rounds == MAP_FAILED) die("can't map %s", ring_path);
+    setenv("PRELOAD_FILE", ring_path, 1);
+    setenv("LD_PRELOAD", module_path(variable("ROUNDS", "build/plain/preload/rounds.so")),
+           1);
 }
 
-/* A thread may be in the queue while the machine stands still: what the server computed is
- * left in any case. */
-static void weigh(struct pause *p) {
-    double end = p->probe.sent + p->probe.wait, ran = p->probe.wait - p->probe.queued;
-    p->still = stills_within(p->probe.sent, end);
-    double least = p->probe.computed - p->still;
-    p->left = ran - p->still;
-    if (p->left < least) p->left = least < ran ? least : ran;
-    if (p->left < 0) p->left = 0;
-    p->ours = ours_within(p->probe.sent, end, p->by, sizeof p->by);
+static uint64_t written(void) {
+    return atomic_load_explicit(&rounds->written, memory_order_acquire);
 }
 
-static void write_pause(const struct pause *p) {
-    fprintf(csv, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%s,%s,%s,%s\n",
-            p->probe.sent - began, p->probe.wait * 1e3, p->probe.queued * 1e3,
-            p->still * 1e3, p->fork * 1e3, p->disk * 1e3, p->left * 1e3, p->ours * 1e3,
-            p->probe.computed * 1e3, p->evicted, p->by, p->doing, p->slow, p->events);
+void pauses_after_server(const struct target *server) {
+    unlink(ring_path);
+    unsetenv("LD_PRELOAD");
+    unsetenv("PRELOAD_FILE");
+    if (written() == 0) die("the server's rounds aren't noted");
+    functions = functions_of(server->pid, server->module);
 }
 
-static void note(const struct pause *p) {
-    write_pause(p);
-    gauge_longest(&longest_left, p->left);
-    gauge_longest(&longest_ours, p->ours);
-    if (p->left > worst.left) worst = *p;
-    if (p->ours > worst_of_ours.ours) worst_of_ours = *p;
-    seen++;
-    sums.probe.wait += p->probe.wait;
-    sums.probe.queued += p->probe.queued;
-    sums.still += p->still;
-    sums.fork += p->fork;
-    sums.disk += p->disk;
-    sums.left += p->left;
-    sums.ours += p->ours;
+/* ---- judging ---- */
+
+static struct round both(const struct round *a, const struct round *b) {
+    const struct round *longer = a->longest > b->longest ? a : b;
+    return (struct round){.began = a->began,
+                          .ended = b->ended - (b->began - a->ended),
+                          .computed = a->computed + b->computed,
+                          .ours = a->ours + b->ours,
+                          .fork = a->fork + b->fork,
+                          .calls = a->calls + b->calls,
+                          .longest = longer->longest,
+                          .function = longer->function};
 }
 
-/* What one look found. */
-struct look {
-    struct probe probes[BATCH_MAX];
-    size_t nprobes;
-    double fork;    /* seconds */
-    double evicted; /* keys */
-    struct slow_events events;
-    char slow[128];
-};
-
-/* The longest one gets what was found once since the last look. */
-static void put_down(struct pause *longest, const struct look *look) {
-    take_off(&longest->left, &longest->fork, look->fork);
-    take_off(&longest->left, &longest->disk, look->events.disk);
-    longest->ours += look->events.freed;
+static int64_t server_of(const struct round *r) {
+    return r->computed - r->ours - r->fork;
 }
 
-static void judge_batch(const struct look *look) {
-    static struct pause pauses[BATCH_MAX];
-    size_t n = look->nprobes, longest = 0;
+static double ms(int64_t ns) {
+    return (double)ns * 1e-6;
+}
+
+static void list(const struct round *r, const char *doing) {
+    int64_t length = r->ended - r->began;
+    fprintf(csv, "%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%lld,%s,%.3f,%s\n",
+            (double)r->began * NS - began, ms(length), ms(r->ours), ms(r->fork),
+            ms(server_of(r)), ms(length - r->computed), (long long)r->calls,
+            functions_name(functions, r->function), ms(r->longest), doing);
+    listed++;
+    sums.ended += length;
+    sums.computed += r->computed;
+    sums.ours += r->ours;
+    sums.fork += r->fork;
+}
+
+static void judge(const struct round *before, const struct round *r, const char *doing) {
+    struct round pause = both(before, r);
+    gauge_longest(&longest_server, (double)server_of(&pause) * NS);
+    gauge_longest(&longest_ours, (double)pause.ours * NS);
+    if (pause.ours > worst.ours) {
+        worst = pause;
+        snprintf(worst_doing, sizeof worst_doing, "%s", doing);
+    }
+    if (r->ended - r->began >= LONG) list(&pause, doing);
+}
+
+static uint64_t judge_from(uint64_t next) {
+    static struct round before;
     char doing[128];
     chores_doing(doing, sizeof doing);
-    for (size_t i = 0; i < n; i++) {
-        struct pause *p = &pauses[i];
-        *p = (struct pause){.probe = look->probes[i], .evicted = look->evicted};
-        weigh(p);
-        strcpy(p->doing, doing);
-        strcpy(p->slow, look->slow);
-        strcpy(p->events, look->events.text);
-        if (p->left > pauses[longest].left) longest = i;
-    }
-    if (n > 0) put_down(&pauses[longest], look);
-    for (size_t i = 0; i < n; i++) {
-        if (pauses[i].ours > pauses[i].left) pauses[i].ours = pauses[i].left;
-        note(&pauses[i]);
+    for (uint64_t end = written(); next < end; next++) {
+        struct round r = rounds->of[next % ROUNDS_KEPT];
+        if (before.began) judge(&before, &r, doing);
+        before = r;
     }
     fflush(csv);
-}
-
-/* The waits come last: a fork or an event that is seen here belongs to one of them. */
-static void look_around(redisContext *c, struct look *look) {
-    static double fork_before = -1, evicted_before;
-    double evicted = slow_number(c, "INFO stats", "evicted_keys");
-    look->evicted = evicted - evicted_before;
-    evicted_before = evicted;
-    look->slow[0] = '\0';
-    slow_commands(c, look->slow, sizeof look->slow);
-    slow_events(c, &look->events);
-    double fork = slow_number(c, "INFO stats", "latest_fork_usec") * 1e-6;
-    look->fork = fork != fork_before && fork_before >= 0 ? fork : 0;
-    fork_before = fork;
-    look->nprobes = prober_take(look->probes, BATCH_MAX);
+    return next;
 }
 
 static void *look_on(void *data) {
-    static struct look look;
     struct soak *s = data;
-    redisContext *c = wire_open(&s->server);
+    uint64_t next = written();
     for (double due = seconds(); soak_wait_until(s, due); due += LOOK_EVERY) {
-        look_around(c, &look);
-        usleep(SETTLE_US);
-        judge_batch(&look);
+        uint64_t from = next;
+        next = judge_from(from);
+        if (written() - from >= ROUNDS_KEPT) atomic_store(&missed, true);
     }
-    redisFree(c);
     return NULL;
 }
 
 void pauses_start(struct soak *s) {
     pthread_t thread;
-    csv = soak_file(
-        "pauses.csv",
-        "second,wait_ms,queued_ms,still_ms,fork_ms,disk_ms,"
-        "left_ms,ours_ms,computed_ms,evicted,ours_by,chores,slow_commands,events");
+    csv = soak_file("pauses.csv", "second,pause_ms,ours_ms,fork_ms,server_ms,waited_ms,"
+                                  "calls,longest_call,longest_call_ms,chores");
     began = s->began;
-    stills_start();
-    ours_start(s);
-    prober_start(s);
     if (pthread_create(&thread, NULL, look_on, s) != 0) die("no thread");
 }
 
-struct own_pause pauses_take_longest(void) {
-    double left = atomic_exchange(&longest_left, 0),
-           ours = atomic_exchange(&longest_ours, 0);
-    return (struct own_pause){left, ours};
-}
-
-static void tell_worst(const char *name, double longest, const struct pause *p) {
-    printf("  the longest of %s: %.2f ms, at second %.1f, with: %s; most of ours: %s; "
-           "slowest command: %s; events: %s; keys evicted: %.0f\n",
-           name, longest * 1e3, p->probe.sent - began, p->doing, p->by, p->slow, p->events,
-           p->evicted);
+struct longest_pause pauses_take_longest(void) {
+    return (struct longest_pause){atomic_exchange(&longest_server, 0),
+                                  atomic_exchange(&longest_ours, 0)};
 }
 
 double pauses_tell(void) {
-    double all = sums.probe.wait > 0 ? sums.probe.wait / 100 : 1;
-    printf("\nPauses of a millisecond and more: %lu\n", seen);
-    printf("  waiting for a processor %3.0f %%\n", sums.probe.queued / all);
-    printf("  the machine stood still %3.0f %%\n", sums.still / all);
-    printf("  forks                   %3.0f %%\n", sums.fork / all);
-    printf("  the append-only file    %3.0f %%\n", sums.disk / all);
-    printf("  the server computed     %3.0f %%\n", sums.left / all);
-    printf("    of that ours, at most %3.0f %%\n", sums.ours / all);
-    if (worst.left > 0) tell_worst("what was computed", worst.left, &worst);
-    if (worst_of_ours.ours > 0) tell_worst("ours", worst_of_ours.ours, &worst_of_ours);
-    slow_tell();
-    return worst_of_ours.ours;
+    double all = sums.ended > 0 ? (double)sums.ended / 100 : 1;
+    printf("\nPauses with a round of a millisecond and more: %lu of %llu rounds\n", listed,
+           (unsigned long long)written());
+    printf("  ours                    %5.1f %%\n", (double)sums.ours / all);
+    printf("  forks                   %5.1f %%\n", (double)sums.fork / all);
+    printf("  the server              %5.1f %%\n", (double)server_of(&sums) / all);
+    printf("  waited                  %5.1f %%\n",
+           (double)(sums.ended - sums.computed) / all);
+    printf("  the longest of ours: %.2f ms in %lld calls, at second %.1f, with: %s; the "
+           "longest call: %s, %.2f ms\n",
+           ms(worst.ours), (long long)worst.calls, (double)worst.began * NS - began,
+           worst_doing, functions_name(functions, worst.function), ms(worst.longest));
+    return atomic_load(&missed) ? INFINITY : (double)worst.ours * NS;
 }

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pauses.h - whose the prober's pauses were.
+/* pauses.h - whose the server's pauses are.
  *
- *     wait = queued   the server's main thread, or the prober, waited for a processor
- *          + still    the machine stood still (stills.h)
- *          + fork     by INFO's latest_fork_usec
- *          + disk     the append-only file's write, by the server's latency events
- *          + left     the server computed: its work, and ours
- *     ours <= left    and no more than the server measured in our commands meanwhile
- *                     (ours.h), and in freeing what it evicted or what had expired
+ * The server itself notes how long each round of its main thread took, and how long it was
+ * in the module (preload/rounds.h). Whoever asks right after a round's beginning is held up
+ * by that round and the next one. So a pause is two rounds:
  *
- * That is done for each wait of a millisecond and more. Forks, writes and frees are looked
- * for ten times a second, and put down to the longest wait since the last look. What the
- * module does in timers is in `left` only: they free large filters, where the server isn't
- * full, in steps of a millisecond.
+ *     pause = ours       the module: all of its commands, frees, timers, listeners
+ *           + fork       where the server saves
+ *           + server     whatever else the main thread computed
+ *           + waited     for a processor, or for a disk
  *
- * Beside it stands the command that most of ours was, and what was under way: chores, the
- * slowest commands, latency events. */
+ * Every round is looked at, so there is no longer pause of ours than the longest found. What
+ * the module took is measured around it: memory that is touched for the first time and what
+ * the server does when the module calls it are in it; what follows later, the effects' way
+ * to the file and to the replica, is the server's. */
 #ifndef PAUSES_H
 #define PAUSES_H
 
 #include "soak.h"
 
+/* The server that is started between the first two is the one that is looked at. */
+void pauses_before_server(void);
+void pauses_after_server(const struct target *server);
 void pauses_start(struct soak *s);
 
 /* The longest since the last call, in seconds. */
-struct own_pause {
-    double left, ours;
+struct longest_pause {
+    double server, ours;
 };
-struct own_pause pauses_take_longest(void);
+struct longest_pause pauses_take_longest(void);
 
-/* A table of what was found. The longest of ours in the whole run. */
+/* A table of what was found. The longest of ours in the whole run; infinite if a round was
+ * missed. */
 double pauses_tell(void);
 
 #endif

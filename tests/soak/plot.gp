@@ -19,8 +19,7 @@ set yrange [0.02:*]
 set output 'build/soak/client.svg'
 set title 'Another client: waits for a small question, in windows of 10 s'
 plot windows using ($1/60):5 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
-     windows using ($1/60):9 every ::1 with points pt 7 ps 0.4 lc rgb '#ee9933' title 'no queueing', \
-     windows using ($1/60):15 every ::1 with points pt 7 ps 0.4 lc rgb '#cc3311' title 'ours', \
+     windows using ($1/60):11 every ::1 with points pt 7 ps 0.4 lc rgb '#cc3311' title 'ours', \
      5 with lines dashtype 2 lc rgb '#cc3311' title 'bound of ours', \
      windows using ($1/60):4 every ::1 with lines lc rgb '#882255' title 'p99.9', \
      windows using ($1/60):3 every ::1 with lines lc rgb '#009988' title 'p99', \
@@ -28,21 +27,19 @@ plot windows using ($1/60):5 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' 
 
 set output 'build/soak/mix.svg'
 set title 'The mix: waits for its requests, in windows of 10 s'
-plot windows using ($1/60):13 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
-     windows using ($1/60):12 every ::1 with lines lc rgb '#882255' title 'p99.9', \
-     windows using ($1/60):11 every ::1 with lines lc rgb '#009988' title 'p99', \
-     windows using ($1/60):10 every ::1 with lines lc rgb '#0077bb' title 'p50'
+plot windows using ($1/60):9 every ::1 with points pt 7 ps 0.4 lc rgb '#bbbbbb' title 'longest', \
+     windows using ($1/60):8 every ::1 with lines lc rgb '#882255' title 'p99.9', \
+     windows using ($1/60):7 every ::1 with lines lc rgb '#009988' title 'p99', \
+     windows using ($1/60):6 every ::1 with lines lc rgb '#0077bb' title 'p50'
 
 set output 'build/soak/pauses.svg'
 set title 'What took two milliseconds and more of a pause'
 set yrange [2:*]
 part(column) = (column >= 2 ? column : NaN)
-plot pauses using ($1/60):(part($3)) every ::1 with points pt 7 ps 0.3 lc rgb '#bbbbbb' title 'no processor', \
-     pauses using ($1/60):(part($4)) every ::1 with points pt 7 ps 0.3 lc rgb '#ee9933' title 'machine still', \
-     pauses using ($1/60):(part($5)) every ::1 with points pt 5 ps 0.4 lc rgb '#009988' title 'fork', \
-     pauses using ($1/60):(part($6)) every ::1 with points pt 9 ps 0.4 lc rgb '#ee3377' title 'append-only file', \
-     pauses using ($1/60):(part($7)) every ::1 with points pt 7 ps 0.3 lc rgb '#0077bb' title 'server computed', \
-     pauses using ($1/60):(part($8)) every ::1 with points pt 7 ps 0.3 lc rgb '#cc3311' title 'of that ours', \
+plot pauses using ($1/60):(part($6)) every ::1 with points pt 7 ps 0.3 lc rgb '#bbbbbb' title 'waited', \
+     pauses using ($1/60):(part($5)) every ::1 with points pt 7 ps 0.3 lc rgb '#0077bb' title 'the server', \
+     pauses using ($1/60):(part($4)) every ::1 with points pt 5 ps 0.4 lc rgb '#009988' title 'fork', \
+     pauses using ($1/60):(part($3)) every ::1 with points pt 7 ps 0.3 lc rgb '#cc3311' title 'ours', \
      5 with lines dashtype 2 lc rgb '#cc3311' title 'bound'
 
 unset logscale y

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* soak.c - a long run of what a server sees, and the verdict.
  *
- *     SERVER=/path/to/redis-server MODULE=./bulwark.so PROGRAM=./bulwark MINUTES=60
+ *     SERVER=/path/to/redis-server MODULE=bulwark.so ROUNDS=rounds.so PROGRAM=./bulwark MINUTES=60
  *
- * Exit status 1: a member was denied, a request refused, a fill failed, a pause of ours
- * reached 5 ms, memory creeps, or the run had nothing of what it is to prove. */
+ * MODULE says when it is at work, and ROUNDS notes it: see pauses.h. Exit status 1: a member
+ * was denied, a request refused, a fill failed, a pause of ours reached 5 ms, memory creeps,
+ * or the run had nothing of what it is to prove. */
 #include "soak.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "memory.h"
 #include "mix.h"
 #include "pauses.h"
+#include "prober.h"
 #include "wire.h"
 
 #define WINDOW      10.0  /* seconds */
@@ -38,12 +38,6 @@ FILE *soak_file(const char *name, const char *head) {
     describe_build(out, "# ");
     fprintf(out, "%s\n", head);
     return out;
-}
-
-void soak_go_first(void) {
-    struct sched_param first = {.sched_priority = 1};
-    prctl(PR_SET_TIMERSLACK, 1);
-    sched_setscheduler(0, SCHED_FIFO, &first);
 }
 
 /* In short sleeps, so that the end isn't waited for. */
@@ -75,8 +69,7 @@ static void start_servers(struct soak *s) {
     static const char *const words[] = {
         "bf-missing-key", "maybe", "--maxmemory", ROW_ROOM, "--maxmemory-policy",
         "allkeys-lru", "--appendonly", "yes", "--auto-aof-rewrite-percentage", "0",
-        "--latency-monitor-threshold", "1", "--slowlog-log-slower-than", "1000",
-        "--slowlog-max-len", "512", "--repl-backlog-size", "16mb",
+        "--repl-backlog-size", "16mb",
         /* OF_OTHERS */
         "--bio_cpulist", "1", "--bgsave_cpulist", "1", "--aof_rewrite_cpulist", "1", NULL};
     const char *binary = variable("SERVER", "redis-server");
@@ -84,7 +77,9 @@ static void start_servers(struct soak *s) {
     s->server = (struct target){
         .name = "server", .binary = binary, .module = module, .words = words};
     s->replica = (struct target){.name = "replica", .binary = binary, .module = module};
+    pauses_before_server();
     target_start(&s->server, OF_SERVER);
+    pauses_after_server(&s->server);
     evict_gently(&s->server);
     pin_to(OF_OTHERS);
     target_start(&s->replica, OF_OTHERS);
@@ -120,7 +115,7 @@ static unsigned long denied(const struct soak *s) {
 
 /* Of the whole run, in ms. */
 struct longest {
-    double probe, unqueued, mix;
+    double probe, mix;
 };
 
 /* A line a minute, so that whoever waits sees something. */
@@ -134,19 +129,18 @@ static void show_progress(double second, const double probe[4], const double mix
 }
 
 static void end_window(struct soak *s, FILE *csv, struct longest *run) {
-    static struct waits mix_before, probe_before, unqueued_before;
+    static struct waits mix_before, probe_before;
     static unsigned long requests_before;
-    double mix[4], probe[4], unqueued[4], second = seconds() - s->began;
+    double mix[4], probe[4], second = seconds() - s->began;
     unsigned long requests = atomic_load(&s->requests);
     look_at(&s->mix, &mix_before, mix, &run->mix);
     look_at(&s->probe, &probe_before, probe, &run->probe);
-    look_at(&s->unqueued, &unqueued_before, unqueued, &run->unqueued);
     fprintf(csv, "%.1f", second);
-    const double *all[] = {probe, unqueued, mix};
-    for (size_t i = 0; i < 12; i++)
+    const double *all[] = {probe, mix};
+    for (size_t i = 0; i < 8; i++)
         fprintf(csv, ",%.3f", all[i / 4][i % 4]);
-    struct own_pause own = pauses_take_longest();
-    fprintf(csv, ",%.3f,%.3f,%.0f,%lu\n", own.left * 1e3, own.ours * 1e3,
+    struct longest_pause pause = pauses_take_longest();
+    fprintf(csv, ",%.3f,%.3f,%.0f,%lu\n", pause.server * 1e3, pause.ours * 1e3,
             (double)(requests - requests_before) / WINDOW, denied(s));
     fflush(csv);
     show_progress(second, probe, mix);
@@ -184,32 +178,33 @@ static bool fact(bool good, const char *words) {
 static bool verdict(struct soak *s, const struct longest *run) {
     printf("\nWaits, ms                    p50       p99     p99.9   longest\n");
     tell_waits("another client", &s->probe, run->probe);
-    tell_waits("  without queueing", &s->unqueued, run->unqueued);
     tell_waits("the mix", &s->mix, run->mix);
     double pause = pauses_tell();
-    chores_tell();
+    bool done = chores_tell(s);
     tell_subjects(s);
     bool enough, still = memory_tell(&enough);
     struct turnover t = memory_turnover(s);
-    printf("\nRequests: %lu, refused: %lu; rebuilds: %lu, failed: %lu; keys evicted: %.0f, "
-           "expired: %.0f; ready filters evicted: %.0f; full syncs: %.0f\n\n",
-           atomic_load(&s->requests), atomic_load(&s->errors), atomic_load(&s->rebuilds),
-           atomic_load(&s->failed_fills), t.evicted, t.expired, t.filters_evicted,
-           t.full_syncs);
+    struct wire_errors errors = wire_errors();
+    printf("\nRequests: %lu, refused: %lu, for a filter that was lost: %lu; rebuilds: %lu, "
+           "failed: %lu; keys evicted: %.0f, expired: %.0f; ready filters evicted: %.0f; "
+           "full syncs: %.0f\n\n",
+           atomic_load(&s->requests), errors.refused, errors.lost,
+           atomic_load(&s->rebuilds), atomic_load(&s->failed_fills), t.evicted, t.expired,
+           t.filters_evicted, t.full_syncs);
     bool good = fact(denied(s) == 0, "no member was denied");
-    good &= fact(atomic_load(&s->errors) == 0 && atomic_load(&s->failed_fills) == 0,
+    good &= fact(errors.refused == 0 && atomic_load(&s->failed_fills) == 0,
                  "no request was refused, no fill failed");
     good &= fact(pause < PAUSE_BOUND, "no pause of ours reached 5 ms");
     good &= fact(still, "nothing creeps");
     bool lost = atomic_load(&s->subjects[COLD].unsure) > 0;
-    good &= fact(enough && t.evicted > 0 && lost,
-                 "filters were rebuilt, rows and filters were evicted");
+    good &= fact(enough && t.evicted > 0 && lost && done,
+                 "each chore was done, rows and filters were evicted");
     return good;
 }
 
 int main(void) {
     static struct soak s;
-    struct longest run = {0, 0, 0};
+    struct longest run = {0, 0};
     double minutes = strtod(variable("MINUTES", "60"), NULL);
     refuse_slow_build();
     signal(SIGPIPE, SIG_IGN);
@@ -224,12 +219,12 @@ int main(void) {
 
     FILE *csv =
         soak_file("windows.csv", "second,probe_p50,probe_p99,probe_p999,probe_longest,"
-                                 "unqueued_p50,unqueued_p99,unqueued_p999,unqueued_longest,"
                                  "mix_p50,mix_p99,mix_p999,mix_longest,"
-                                 "computed_longest,ours_longest,requests_a_second,denied");
+                                 "server_longest,ours_longest,requests_a_second,denied");
     s.began = seconds();
     memory_start(&s);
     pauses_start(&s);
+    prober_start(&s);
     mix_start(&s);
     chores_start(&s);
     for (double at = LOOK_EVERY; at <= s.length; at += LOOK_EVERY) {

@@ -5,9 +5,8 @@
  *     subjects.h  the filters, and the judge of what they answer
  *     mix.h       the users: questions, adds, cached rows, at their rates
  *     chores.h    what comes now and then: fills, saves, filters that come and go
- *     prober.h    another client, who asks every millisecond; pauses.h says whose its
- *                 pauses were, by stills.h (the machine stood still), ours.h (commands of
- *                 ours) and slow.h (what the server calls slow)
+ *     prober.h    another client, who asks every millisecond
+ *     pauses.h    whose the server's pauses are; functions.h has names for what is ours
  *     memory.h    memory over time, and whether it creeps
  *     gauge.h     waits as they are counted;  wire.h  a connection
  *
@@ -35,18 +34,14 @@ struct soak {
     double began, length; /* seconds */
     atomic_bool over;
     struct subject subjects[SUBJECTS];
-    struct gauge mix, probe, unqueued; /* the prober's waits, with and without queueing */
-    atomic_ulong requests, errors, rebuilds, failed_fills;
+    struct gauge mix, probe;
+    atomic_ulong requests, rebuilds, failed_fills;
     atomic_ulong commits;      /* of CATALOGUE, the largest that is rebuilt */
     atomic_ulong program_peak; /* bytes: of the last fill of CATALOGUE */
 };
 
 /* build/soak/NAME for writing, with the head's line in it. */
 FILE *soak_file(const char *name, const char *head);
-
-/* From here on this thread waits for no other of its processor, where that is allowed;
- * elsewhere it waits, and that is taken off. */
-void soak_go_first(void);
 
 /* Sleeps until a moment of seconds(), or until the soak is over: whether it goes on. */
 bool soak_wait_until(struct soak *s, double moment);

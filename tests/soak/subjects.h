@@ -20,7 +20,7 @@ enum {
     USERS,     /* 1e6, grows by its writer, rebuilt through a pipe, asked by BF.GUARD */
     CATALOGUE, /* 1e7, rebuilt from a file */
     LEGACY,    /* 1e6 of RedisBloom's kind, with a writer */
-    LIBRARY,   /* 2.5e5 of Guava's kind, exported and imported */
+    LIBRARY,   /* 1e5 of Guava's kind, exported and imported */
     GROWN,     /* made for 1000, and given 3e5 */
     COLD,      /* many small ones that hardly anybody asks for: evicted, or expired */
     BULK,      /* 1.2e7, nearly empty: made, and deleted in every way */

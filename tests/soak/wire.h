@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.h - a connection to the server, and items by the hundred. A server that has gone
+/* wire.h - a connection to the server, and many items. A server that has gone
  * ends the program. */
 #ifndef WIRE_H
 #define WIRE_H
@@ -19,8 +19,15 @@ redisReply *wire_ask_argv(redisContext *c, int argc, const char **argv);
 /* Whether the reply was no error. */
 bool wire_did(redisContext *c, const char *format, ...);
 
-/* BF.MADD of the numbers [from, to), a hundred in a command. False: one was refused. */
+/* BF.MADD of the numbers [from, to), a few in a command. False: one was refused. */
 bool wire_add(redisContext *c, const char *key, uint64_t from, uint64_t to);
+
+/* Errors so far: of a key that isn't there, which is a filter that was lost, and any other.
+ * The first of the others are shown. */
+struct wire_errors {
+    unsigned long lost, refused;
+};
+struct wire_errors wire_errors(void);
 
 /* From here on a server that has gone is no news: who asks it, sleeps. */
 void wire_end(void);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* rounds.h - the rounds of a server's main thread, and what of each the module took.
+ *
+ *     epoll_wait |------------- a round: what has come is done -------------| epoll_wait
+ *                |  [BF.MADD] GET [BF.CHECK] evicts [free] [timer]  replies |
+ *              began                                                      ended
+ *
+ * In brackets is the module: each function of it that the server calls, until it returns.
+ * A module says so itself if it is built with -finstrument-functions.
+ *
+ * A question that comes while a round goes on is seen in the next one, and its reply is
+ * sent at the end of that: nobody is held up for longer than two rounds.
+ *
+ * The preloaded object writes each round to the ring in the file that PRELOAD_FILE names;
+ * whoever reads it maps the file, too. */
+
+#ifndef PRELOAD_ROUNDS_H
+#define PRELOAD_ROUNDS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Nanoseconds. `began` and `ended` are of the steady clock, the others of the processor
+ * that the main thread had: waiting for one is in none of them. */
+struct round {
+    int64_t began, ended;
+    int64_t computed;
+    int64_t ours;    /* of it in the module; and what that waited for a lock, or a disk */
+    int64_t fork;    /* of it in fork(), where the server saves */
+    int64_t calls;   /* of the module */
+    int64_t longest; /* of these */
+    uintptr_t function; /* that one's, where it is in the server's memory */
+};
+
+enum { ROUNDS_KEPT = 1 << 17 };
+
+struct rounds {
+    _Atomic uint64_t written;
+    struct round of[ROUNDS_KEPT]; /* the n-th, from 0 on, at n % ROUNDS_KEPT */
+};
+
+#endif
