@@ -24,7 +24,7 @@
 # make mutate       changes operators and constants, one at a time: do the tests notice?
 #                   Half an hour (NUMBER=200, SEED=1, FILES=core/codec)
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
-# make soak         an hour of all of it at once: pauses and memory over time (MINUTES=3)
+# make soak         an hour of all of it at once: pauses and memory over time (MINUTES=6)
 # make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
 # make demo-feed    a filter that a feed keeps: feed killed, server emptied (a minute; QUICK=1)
 # make long         what takes long: statistics, a billion items, an hour of storms

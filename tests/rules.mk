@@ -44,7 +44,7 @@ $B/integration/%.o: %.c | $(HIREDIS)/lib/libhiredis.a
 preloads := $(patsubst tests/%.c,$B/%.so,$(wildcard tests/preload/*.c))
 $B/preload/%.so: tests/preload/%.c | $(REDISMODULE_H)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -isystem $(dir $(REDISMODULE_H)) -fPIC -shared -o $@ $<
+	$(CC) -std=c11 -O2 -g $(WARN) -MMD -MP -D_GNU_SOURCE -isystem $(dir $(REDISMODULE_H)) -fPIC -shared -o $@ $<
 
 # Earlier builds of the module.
 older := $(patsubst %,$B/older/%.so,before-libraries before-beats)

@@ -17,13 +17,20 @@
 
 static struct rounds *rounds;
 
-/* Of the main thread: another one, and a child that saves, have no rounds. */
+/* Only on the main thread, and not in a child that saves. */
 static _Thread_local bool watched __attribute__((tls_model("initial-exec")));
+static _Thread_local int depth __attribute__((tls_model("initial-exec")));
 
 static struct round now;
-static int64_t computed_before, slept_before; /* the round began */
-static int64_t depth; /* the module's functions call each other, and the server */
+static int64_t computed_before; /* the round began */
 static int64_t entered, computed_entered, computed_at_fork;
+static int64_t calls_waited;
+static long slept_before;
+
+/* Other threads in the module: now, and how often so far. */
+static atomic_int beside;
+static atomic_ulong beside_calls;
+static unsigned long beside_before;
 
 static int64_t clock_ns(clockid_t clock) {
     struct timespec t;
@@ -35,16 +42,14 @@ static int64_t computed_so_far(void) {
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* How often it has waited for something else than a processor. */
-static int64_t slept_so_far(void) {
+/* How often this thread has waited for something else than a processor. */
+static long slept_so_far(void) {
     struct rusage used;
     getrusage(RUSAGE_THREAD, &used);
     return used.ru_nvcsw;
 }
 
-/* ---- the module ---- */
-
-#define NOTICED 50000 /* ns: from here on it is asked why time has passed */
+/* ---- the module: its functions call each other, and the server, which calls them ---- */
 
 void __cyg_profile_func_enter(void *function, void *from);
 void __cyg_profile_func_exit(void *function, void *from);
@@ -52,26 +57,29 @@ void __cyg_profile_func_exit(void *function, void *from);
 void __cyg_profile_func_enter(void *function, void *from) {
     (void)function;
     (void)from;
-    if (!watched || depth++ > 0) return;
+    if (depth++ > 0) return;
+    if (!watched) {
+        atomic_fetch_add(&beside, 1);
+        atomic_fetch_add(&beside_calls, 1);
+        return;
+    }
     entered = clock_ns(CLOCK_MONOTONIC);
     computed_entered = computed_so_far();
 }
 
-/* What was waited for a lock, or a disk, counts; what for a processor, doesn't. */
-static int64_t taken(void) {
-    int64_t computed = computed_so_far() - computed_entered;
-    int64_t all = clock_ns(CLOCK_MONOTONIC) - entered;
-    return all - computed > NOTICED && slept_so_far() != slept_before ? all : computed;
-}
-
 void __cyg_profile_func_exit(void *function, void *from) {
     (void)from;
-    if (!watched || --depth > 0) return;
-    int64_t took = taken();
-    now.ours += took;
+    if (--depth > 0) return;
+    if (!watched) {
+        atomic_fetch_sub(&beside, 1);
+        return;
+    }
+    int64_t computed = computed_so_far() - computed_entered;
+    calls_waited += clock_ns(CLOCK_MONOTONIC) - entered - computed;
+    now.ours += computed;
     now.calls++;
-    if (took <= now.longest) return;
-    now.longest = took;
+    if (computed <= now.longest) return;
+    now.longest = computed;
     now.function = (uintptr_t)function;
 }
 
@@ -91,19 +99,29 @@ static void in_the_child(void) {
 
 /* ---- rounds ---- */
 
-static void end_round(void) {
+static void write_round(void) {
     uint64_t n = atomic_load_explicit(&rounds->written, memory_order_relaxed);
-    if (!now.began) return; /* The server has just started. */
-    now.ended = clock_ns(CLOCK_MONOTONIC);
-    now.computed = computed_so_far() - computed_before;
     rounds->of[n % ROUNDS_KEPT] = now;
     atomic_store_explicit(&rounds->written, n + 1, memory_order_release);
 }
 
+static void end_round(void) {
+    if (!now.began) return; /* The server has just started. */
+    now.ended = clock_ns(CLOCK_MONOTONIC);
+    now.computed = computed_so_far() - computed_before;
+    bool others = atomic_load(&beside) > 0 || atomic_load(&beside_calls) != beside_before;
+    if (slept_so_far() != slept_before)
+        now.ours += others ? now.ended - now.began - now.computed : calls_waited;
+    if (depth != 0) atomic_store(&rounds->broken, true);
+    write_round();
+}
+
 static void begin_round(void) {
+    calls_waited = 0;
+    slept_before = slept_so_far();
+    beside_before = atomic_load(&beside_calls) - (unsigned long)(atomic_load(&beside) > 0);
     now = (struct round){.began = clock_ns(CLOCK_MONOTONIC)};
     computed_before = computed_so_far();
-    slept_before = slept_so_far();
 }
 
 int epoll_wait(int set, struct epoll_event *events, int most, int milliseconds) {

@@ -9,8 +9,9 @@
  * In brackets is the module: each function of it that the server calls, until it returns.
  * A module says so itself if it is built with -finstrument-functions.
  *
- * A question that comes while a round goes on is seen in the next one, and its reply is
- * sent at the end of that: nobody is held up for longer than two rounds.
+ * A small question that comes on an open connection while a round goes on is seen in the
+ * next one, and its reply is sent at the end of that: nobody is held up for longer than two
+ * rounds.
  *
  * The preloaded object writes each round to the ring in the file that PRELOAD_FILE names;
  * whoever reads it maps the file, too. */
@@ -19,23 +20,27 @@
 #define PRELOAD_ROUNDS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Nanoseconds. `began` and `ended` are of the steady clock, the others of the processor
- * that the main thread had: waiting for one is in none of them. */
+/* Times in nanoseconds: `began` and `ended` by the steady clock, the others as the main
+ * thread had a processor. If it slept in the round, for a lock or a disk, `ours` has also what the
+ * calls waited, for whatever; and all that the round waited, if other threads were in the
+ * module meanwhile. */
 struct round {
     int64_t began, ended;
     int64_t computed;
-    int64_t ours;    /* of it in the module; and what that waited for a lock, or a disk */
-    int64_t fork;    /* of it in fork(), where the server saves */
-    int64_t calls;   /* of the module */
-    int64_t longest; /* of these */
+    int64_t ours; /* in the module */
+    int64_t fork; /* in fork(), where the server saves */
+    int64_t calls;
+    int64_t longest;    /* of the calls */
     uintptr_t function; /* that one's, where it is in the server's memory */
 };
 
 enum { ROUNDS_KEPT = 1 << 17 };
 
 struct rounds {
+    atomic_bool broken; /* A round ended within a call: no figure is to be trusted. */
     _Atomic uint64_t written;
     struct round of[ROUNDS_KEPT]; /* the n-th, from 0 on, at n % ROUNDS_KEPT */
 };

@@ -17,11 +17,14 @@ void chores_prepare(struct soak *s);
 
 void chores_start(struct soak *s);
 
+/* Waits for those that are under way when the soak is over. */
+void chores_end(void);
+
 /* Names those that were under way in the last moment. */
 void chores_doing(char *text, size_t room);
 
-/* A table of how often each was done, and how long it took. Whether each was done at least
- * once: files were written, and the replica has caught up. */
-bool chores_tell(const struct soak *s);
+/* A table of how often each was done, and how long it took: until a file was written, or
+ * the replica had its copy. Whether hardly any has failed, as it may if a filter is lost. */
+bool chores_tell(void);
 
 #endif

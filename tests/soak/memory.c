@@ -9,6 +9,9 @@
 #define KEPT        1024
 #define ENOUGH      6 /* looks: two in each third */
 
+#define FREED_WITHIN 30.0       /* seconds */
+#define BUFFERS      (48 << 20) /* the backlog of 16 MiB, and what else isn't given back */
+
 /* What is compared. */
 enum { RESIDENT, ROW, PROGRAM, FIGURES };
 static const struct {
@@ -16,7 +19,7 @@ static const struct {
     double scale, bound; /* how much more is creeping: several times what runs scatter */
 } figures[FIGURES] = {
     [RESIDENT] = {"resident memory of the server", "MiB", 1 << 20, 1.10},
-    [ROW] = {"all but filters, of each row", "bytes", 1, 1.05},
+    [ROW] = {"all but filters, of each row", "bytes", 1, 1.02},
     [PROGRAM] = {"peak of bulwark fill", "MiB", 1 << 20, 1.10},
 };
 
@@ -28,7 +31,12 @@ static FILE *csv;
 static struct look looks[KEPT]; /* at rest */
 static size_t nlooks;
 static unsigned long commits;
+static double used_at_start;
 static double committed; /* when the last fill was seen; 0: it has had its look */
+
+void memory_before(const struct soak *s) {
+    used_at_start = info_number(s->server.fd, "memory", "used_memory");
+}
 
 void memory_start(struct soak *s) {
     commits = atomic_load(&s->commits);
@@ -98,6 +106,20 @@ bool memory_tell(bool *enough) {
         still &= !creeps;
     }
     return still;
+}
+
+bool memory_all_comes_back(const struct soak *s) {
+    int fd = s->server.fd;
+    ask_target(fd, "FLUSHALL");
+    for (double end = seconds() + FREED_WITHIN; seconds() < end; usleep(100000))
+        if (info_number(fd, "memory", "lazyfree_pending_objects") == 0) break;
+    double filters = info_number(fd, "bf", "bf_filters");
+    double bytes = info_number(fd, "bf", "bf_bytes");
+    double more = info_number(fd, "memory", "used_memory") - used_at_start;
+    printf("\nAfter FLUSHALL: %.0f filters of %.0f bytes, %.1f MiB more in use than at the "
+           "start\n",
+           filters, bytes, more / (1 << 20));
+    return filters == 0 && bytes == 0 && more < BUFFERS;
 }
 
 struct turnover memory_turnover(const struct soak *s) {

@@ -11,14 +11,20 @@
 
 #include "soak.h"
 
+/* While the server is empty, and when all is prepared. */
+void memory_before(const struct soak *s);
 void memory_start(struct soak *s);
 
-/* Writes a line; to be called every few seconds. */
+/* Writes a line; to be called every second. */
 void memory_look(struct soak *s);
 
 /* A table of first and last third. Whether nothing creeps; *enough: there was something to
  * compare. */
 bool memory_tell(bool *enough);
+
+/* Whether nothing of filters is left when all keys are gone. To be called when nobody asks
+ * any more. */
+bool memory_all_comes_back(const struct soak *s);
 
 /* What happened in the whole run. */
 struct turnover {

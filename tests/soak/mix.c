@@ -2,7 +2,6 @@
 #include "mix.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "wire.h"
@@ -32,8 +31,12 @@ static uint64_t below(struct user *u, uint64_t n) {
 /* ---- replies ---- */
 
 static enum answer answer_of(const redisReply *r) {
+    static const char *const words[] = {
+        [NO] = "absent", [MAYBE] = "maybe", [UNKNOWN] = "unknown"};
     if (r->type == REDIS_REPLY_INTEGER) return r->integer ? MAYBE : NO;
-    return strcmp(r->str, "absent") == 0 ? NO : *r->str == 'm' ? MAYBE : UNKNOWN;
+    for (int i = NO; i <= UNKNOWN; i++)
+        if (r->str && strcmp(r->str, words[i]) == 0) return (enum answer)i;
+    die("an answer that is none: %s", r->str ? r->str : "nil");
 }
 
 /* Judges one answer, if it is one. */
@@ -86,6 +89,7 @@ static void ask_many(struct user *u) {
         argv[i + 2] = items[i].text;
     }
     redisReply *r = wire_ask_argv(u->line, BATCH + 2, argv);
+    if (r->type == REDIS_REPLY_ARRAY && r->elements != BATCH) die("answers are missing");
     for (size_t i = 0; i < r->elements; i++)
         judge(q.of, items[i].member, r->element[i]);
     freeReplyObject(r);
@@ -98,7 +102,8 @@ static void look_at_all(struct user *u) {
 
 static void scan(struct user *u) {
     redisReply *r = wire_ask(u->line, "SCAN %s COUNT 100", u->cursor);
-    snprintf(u->cursor, sizeof u->cursor, "%s", r->element[0]->str);
+    if (r->type == REDIS_REPLY_ARRAY)
+        snprintf(u->cursor, sizeof u->cursor, "%s", r->element[0]->str);
     freeReplyObject(r);
 }
 
@@ -221,6 +226,7 @@ void mix_prepare(struct soak *s) {
                                time_to_live(scatter(sent)));
         redisReply *r = NULL;
         if (redisGetReply(c, (void **)&r) != REDIS_OK) die("the server has gone");
+        if (r->type == REDIS_REPLY_ERROR) die("no row can be cached: %s", r->str);
         freeReplyObject(r);
     }
     redisFree(c);
@@ -234,6 +240,13 @@ static const struct trade {
     {read_or_ask, 1000, 4}, {add_user, 150, 1}, {add_legacy, 50, 1},
     {grow, 30, 1},          {add_cold, 10, 1},
 };
+
+double mix_rate(void) {
+    double all = 0;
+    for (size_t i = 0; i < sizeof trades / sizeof *trades; i++)
+        all += trades[i].a_second * trades[i].users;
+    return all;
+}
 
 struct job {
     struct soak *soak;

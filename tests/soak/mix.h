@@ -3,7 +3,7 @@
  *
  * A request is due at its moment, whether the one before has been answered or not, and its
  * wait counts from then, so queues show; without what this client's thread itself waited
- * for a processor, since that one is shared with all other clients here. */
+ * for a processor since the last one, since that is shared with all other clients here. */
 #ifndef MIX_H
 #define MIX_H
 
@@ -13,5 +13,8 @@
 void mix_prepare(struct soak *s);
 
 void mix_start(struct soak *s);
+
+/* How many requests a second are due. */
+double mix_rate(void);
 
 #endif

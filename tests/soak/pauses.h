@@ -8,12 +8,15 @@
  *     pause = ours       the module: all of its commands, frees, timers, listeners
  *           + fork       where the server saves
  *           + server     whatever else the main thread computed
- *           + waited     for a processor, or for a disk
+ *           + waited     for a processor, a disk, a lock that is none of ours
  *
- * Every round is looked at, so there is no longer pause of ours than the longest found. What
- * the module took is measured around it: memory that is touched for the first time and what
- * the server does when the module calls it are in it; what follows later, the effects' way
- * to the file and to the replica, is the server's. */
+ * Every round is looked at, so no pause of ours was longer than the longest found. What the
+ * module took is measured around it: memory that is touched for the first time, and what
+ * the server does when the module calls it, are in it. What follows later, the effects' way
+ * to the file and to the replica, is the server's.
+ *
+ * The first two minutes don't count. Each chore comes in them once, and memory that nobody
+ * has touched since the machine came up: the host of a virtual one gives that slowly. */
 #ifndef PAUSES_H
 #define PAUSES_H
 
@@ -22,7 +25,7 @@
 /* The server that is started between the first two is the one that is looked at. */
 void pauses_before_server(void);
 void pauses_after_server(const struct target *server);
-void pauses_start(struct soak *s);
+void pauses_start(const struct soak *s);
 
 /* The longest since the last call, in seconds. */
 struct longest_pause {
@@ -30,8 +33,8 @@ struct longest_pause {
 };
 struct longest_pause pauses_take_longest(void);
 
-/* A table of what was found. The longest of ours in the whole run; infinite if a round was
- * missed. */
+/* Ends the looking, and prints a table of what was found. The longest of ours, once all was
+ * warm; infinite if nobody knows, since a round was missed or the module tells nothing. */
 double pauses_tell(void);
 
 #endif

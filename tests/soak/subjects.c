@@ -17,21 +17,22 @@ void subjects_prepare(struct subject subjects[SUBJECTS]) {
     static const struct {
         const char *name;
         double error;
-        bool rounds;
+        bool rounds, many;
     } all[SUBJECTS] = {
-        [SMALL] = {"small", 0.001, false},
-        [USERS] = {"users", 0.001, false},
-        [CATALOGUE] = {"catalogue", 0.001, false},
-        [LEGACY] = {"legacy", 0.01, false},
-        [LIBRARY] = {"library", 0.01, false},
-        [GROWN] = {"grown", 0.01, true},
-        [COLD] = {"cold", 0.01, true},
-        [BULK] = {"bulk", 0.001, true},
+        [SMALL] = {"small", 0.001, false, false},
+        [USERS] = {"users", 0.001, false, false},
+        [CATALOGUE] = {"catalogue", 0.001, false, false},
+        [LEGACY] = {"legacy", 0.01, false, false},
+        [LIBRARY] = {"library", 0.01, false, false},
+        [GROWN] = {"grown", 0.01, true, false},
+        [COLD] = {"cold", 0.01, true, true},
+        [BULK] = {"bulk", 0.001, true, false},
     };
     for (size_t i = 0; i < SUBJECTS; i++) {
         subjects[i].name = all[i].name;
         subjects[i].error = all[i].error;
         subjects[i].rounds = all[i].rounds;
+        subjects[i].many = all[i].many;
     }
 }
 
@@ -47,8 +48,7 @@ bool subject_pick(struct subject *s, uint64_t random, struct question *q) {
     q->of = s;
     q->known = known_of(life);
     if (q->known == 0) return false;
-    bool many = s->rounds && q->known == COLD_ITEMS;
-    if (many) round -= random % (round < COLD_ALIVE ? round : COLD_ALIVE);
+    if (s->many) round -= random % (round < COLD_ALIVE ? round : COLD_ALIVE);
     subject_key(s, round, q->key);
     return true;
 }
@@ -70,4 +70,16 @@ void subject_judge(struct subject *s, bool member, enum answer answer) {
     if (member && answer == NO) atomic_fetch_add(&s->denied, 1);
     if (member && answer == UNKNOWN) atomic_fetch_add(&s->unsure, 1);
     if (!member && answer != NO) atomic_fetch_add(&s->passed, 1);
+}
+
+/* A filter that comes and goes may be evicted, and those that nobody asks for are. Errors
+ * scatter around what was asked for, in one filter by some per cent. */
+bool subject_was_useful(const struct subject *s) {
+    double members = (double)atomic_load(&s->members),
+           unsure = (double)atomic_load(&s->unsure);
+    double strangers = (double)atomic_load(&s->strangers);
+    if (members == 0 || strangers == 0) return false;
+    if (s->many) return unsure < members / 2;
+    double passed = (double)atomic_load(&s->passed) / strangers;
+    return unsure < members / 100 && passed < 2 * s->error + 2 * unsure / members;
 }

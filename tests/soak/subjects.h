@@ -34,6 +34,7 @@ struct subject {
     const char *name;
     double error; /* as reserved */
     bool rounds;  /* has lives */
+    bool many;    /* the last COLD_ALIVE of them are there at once */
     atomic_ullong life;
     atomic_ulong members, denied, unsure; /* questions about members; no; unknown */
     atomic_ulong strangers, passed;       /* questions about strangers; not denied */
@@ -62,5 +63,9 @@ void subject_key(const struct subject *s, uint64_t round, char key[32]);
 /* An answer by one of the commands: absent, maybe, unknown, or 0 and 1. */
 enum answer { NO, MAYBE, UNKNOWN };
 void subject_judge(struct subject *s, bool member, enum answer answer);
+
+/* Whether it was asked for members, and for strangers, of whom no more passed than it was
+ * made for; of what lasts hardly anything was unknown. */
+bool subject_was_useful(const struct subject *s);
 
 #endif

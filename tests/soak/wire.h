@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.h - a connection to the server, and many items. A server that has gone
+/* wire.h - a connection to the server, and adding many items by it. A server that has gone
  * ends the program. */
 #ifndef WIRE_H
 #define WIRE_H

@@ -12,9 +12,10 @@
 /* taken_away includes evicted and expired. */
 static counter flushed, taken_away, evicted, expired;
 
-/* The hash of the name of the ready filter that was unlinked last. The next event is about
- * this key, or about a key of another type: good enough for counting. */
+/* The hash of the name of the ready filter that was unlinked last, while its event may
+ * follow: that comes before any timer. Later the name may be that of another key. */
 static uint64_t last;
+static bool forgetting; /* a timer is set */
 
 static bool counts;
 
@@ -46,14 +47,32 @@ static uint64_t hash_of(RedisModuleString *name) {
     return siphash13(&none, bytes, length) | 1;
 }
 
+/* Moves the name there, unless there is one already. */
+static void keep_first(_Atomic(char *) *first, char **name) {
+    char *none = NULL;
+    if (*name && atomic_compare_exchange_strong(first, &none, *name)) *name = NULL;
+}
+
+/* The filter may have been freed, with its name kept, or be freed later. */
 static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
                    RedisModuleString *name) {
+    char shown[TEXT_SHOWN_MAX + 1];
     (void)ctx;
     (void)event;
     if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
+    char *copy = RedisModule_Strdup(text_printable(name, shown));
+    keep_first(&unlinked_name, &copy);
+    RedisModule_Free(copy);
     stats_count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
     last = 0;
     return REDISMODULE_OK;
+}
+
+static void forget_last(RedisModuleCtx *ctx, void *data) {
+    (void)ctx;
+    (void)data;
+    last = 0;
+    forgetting = false;
 }
 
 /* Listening has a cost for each event of any key, so it begins with the first ready filter
@@ -86,14 +105,10 @@ void losses_unlinked(RedisModuleString *name, struct filter *f) {
     losses_named(name, f);
     arrivals_gone(f);
     last = f->standing.state == STATE_READY ? hash_of(name) : 0;
-    if (last) listen();
-}
-
-/* Moves the diary's name there, unless there is one already. */
-static void keep_first(_Atomic(char *) *first, struct diary *diary) {
-    char *none = NULL;
-    if (diary->name && atomic_compare_exchange_strong(first, &none, diary->name))
-        diary->name = NULL;
+    if (!last) return;
+    listen();
+    if (!forgetting) RedisModule_CreateTimer(server.ctx, 0, forget_last, NULL);
+    forgetting = true;
 }
 
 static void forget(_Atomic(char *) *first) {
@@ -103,11 +118,11 @@ static void forget(_Atomic(char *) *first) {
 static void count_free(struct diary *diary) {
     uint32_t now = atomic_load(&flush);
     if (diary->unlinked == now) {
+        keep_first(&unlinked_name, &diary->name);
         atomic_fetch_add(&taken_away, 1);
-        keep_first(&unlinked_name, diary);
     } else if (diary->came != now && !atomic_load(&is_replica)) {
+        keep_first(&flushed_name, &diary->name);
         atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
-        keep_first(&flushed_name, diary);
     }
 }
 
@@ -162,7 +177,8 @@ void losses_loading(bool begins) {
 }
 
 /* What was taken away, but for what has an event. A filter may be freed after its event was
- * counted, and until then the difference lacks one of those that were deleted before. */
+ * counted, and until then the difference lacks one that was deleted: what has been told of
+ * before stays, what hasn't comes later. */
 static uint64_t count_deleted(uint64_t with_event) {
     static counter most;
     uint64_t all = atomic_load(&taken_away);
@@ -212,21 +228,19 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
 
 void losses_tell(RedisModuleCtx *ctx) {
     settle(); /* The timer may stand still. */
+    /* Of what was told of already, and freed since, only the name is left: it goes, too. */
+    char *unlinked = atomic_exchange(&unlinked_name, NULL);
+    char *by_flush = atomic_exchange(&flushed_name, NULL);
     struct losses now = losses_so_far();
     struct losses lost = {.evicted = more(now.evicted, told.evicted),
                           .expired = more(now.expired, told.expired),
                           .deleted = more(now.deleted, told.deleted),
                           .flushed = more(now.flushed, told.flushed)};
     uint64_t n = lost.evicted + lost.expired + lost.deleted + lost.flushed;
-    if (n == 0) return;
-    char *unlinked = atomic_exchange(&unlinked_name, NULL);
-    char *by_flush = atomic_exchange(&flushed_name, NULL);
     const char *name = unlinked ? unlinked : by_flush ? by_flush : "of an unknown name";
     told = now;
-    if (n == 1)
-        tell_of_one(ctx, &lost, name);
-    else
-        tell_of_many(ctx, &lost, n, name);
+    if (n == 1) tell_of_one(ctx, &lost, name);
+    if (n > 1) tell_of_many(ctx, &lost, n, name);
     RedisModule_Free(unlinked);
     RedisModule_Free(by_flush);
 }
