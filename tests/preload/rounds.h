@@ -24,9 +24,9 @@
 #include <stdint.h>
 
 /* Times in nanoseconds: `began` and `ended` by the steady clock, the others as the main
- * thread had a processor. If it slept in the round, for a lock or a disk, `ours` has also what the
- * calls waited, for whatever; and all that the round waited, if other threads were in the
- * module meanwhile. */
+ * thread had a processor. If it slept in the round, for a lock or a disk, `ours` has also
+ * what the calls waited, for whatever it was; and all that the round waited, if another
+ * thread was in the module meanwhile. */
 struct round {
     int64_t began, ended;
     int64_t computed;

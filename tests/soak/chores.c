@@ -109,8 +109,9 @@ static bool is_one(redisReply *r) {
     return one;
 }
 
-/* The server does nothing else while it does one of these, and each takes as long as its
- * bytes are many: 144 kB here. Out of the library and in again, as another key: what it held is there. */
+/* Out of the library and in again, as another key: what it held is there. The server does
+ * nothing else during one of these, and each takes the longer the more bytes there are:
+ * 144 kB here. */
 static bool exchange(struct soak *s, redisContext *c) {
     struct subject *of = &s->subjects[LIBRARY];
     redisReply *bytes = wire_ask(c, "BF.EXPORT library");

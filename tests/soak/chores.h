@@ -24,7 +24,7 @@ void chores_end(void);
 void chores_doing(char *text, size_t room);
 
 /* A table of how often each was done, and how long it took: until a file was written, or
- * the replica had its copy. Whether hardly any has failed, as it may if a filter is lost. */
+ * the replica had its copy. Whether hardly any failed, as one does if a filter is lost. */
 bool chores_tell(void);
 
 #endif

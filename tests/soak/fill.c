@@ -13,8 +13,8 @@
 #define SETTLE "5s"
 
 /* A server does what has come of one client before it turns to the next, and an item may
- * touch two pages that nobody has touched yet, or that a child which saves still shares. Such
- * a page costs 1 to 2 us; 11 us, if the host of a virtual machine has to give it first. */
+ * touch two pages that nobody has touched yet, or that a child which saves still shares.
+ * One costs 1 to 2 us; 11 us, if the host of a virtual machine has to give it first. */
 #define BATCH  "50"
 #define WINDOW "1"
 
