@@ -138,8 +138,9 @@ static bool import(struct run *run, struct place at, const int *items, int n, bo
 }
 
 /* Refused, a loader without AT may go on as if nothing had been. One with it knows where
- * to go on, and sends a batch again when the reply doesn't come. An import has no AT, and
- * would count twice. */
+ * to go on, and sends a batch again when the reply doesn't come. An import has no AT: what
+ * it brings may come behind a gap that a failover has made, and hides it from a loader that
+ * goes back by what was received. */
 void step_rebuild_load(struct run *run, struct place at) {
     at = one_with_a_loader(run, at);
     struct loader *l = &table_at(run, at)->loader;
@@ -149,7 +150,8 @@ void step_rebuild_load(struct run *run, struct place at) {
     long received = -1;
     bool taken;
     if (n == 0) return;
-    if (!l->sizes.kind || once_in(run, 2) || !import(run, at, items, n, &taken)) {
+    if (!l->sizes.kind || l->says_at || once_in(run, 2) ||
+        !import(run, at, items, n, &taken)) {
         load_words(&w, at, l, items, n);
         taken = load(run, at, &w, items, n, &received);
         if (taken && l->says_at && once_in(run, 4)) load(run, at, &w, items, n, &received);
