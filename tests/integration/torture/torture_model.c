@@ -82,6 +82,7 @@ static void blur(struct object *a, const struct object *b) {
     bool same = strcmp(a->rebuild.token, b->rebuild.token) == 0;
     if (!same || a->rebuild.under_way != b->rebuild.under_way) a->blurred = true;
     items_keep(&a->rebuild.items, &b->rebuild.items);
+    if (strcmp(a->live, b->live) != 0) strcpy(a->live, NOT_KNOWN);
 }
 
 void world_blur(struct world *a, const struct world *b) {
@@ -94,8 +95,11 @@ void world_forget(struct world *w, unsigned doubt) {
     memset(w, 0, sizeof *w);
     for (int db = 0; db < DBS; db++)
         for (int name = 0; name < NAMES; name++)
-            w->objects[db][name] = (struct object){
-                .exists = true, .blurred = true, .state = READY, .doubt = doubt};
+            w->objects[db][name] = (struct object){.exists = true,
+                                                   .blurred = true,
+                                                   .state = READY,
+                                                   .doubt = doubt,
+                                                   .live = NOT_KNOWN};
 }
 
 void world_doubt(struct world *w, unsigned doubt) {

@@ -62,6 +62,8 @@ struct rebuild {
     struct items items; /* loaded or added since START */
 };
 
+#define NOT_KNOWN "?" /* Vouching tells nothing of it. */
+
 struct object {
     bool exists;
     bool blurred; /* It may also be missing, or in another state. */
@@ -69,7 +71,7 @@ struct object {
     unsigned doubt;
     int64_t lease;    /* ms since 1970 after which it has run out; 0: none */
     int64_t given;    /* ms that it was given for, at most */
-    char live[TOKEN]; /* of the rebuild that made the live generation, or "" */
+    char live[TOKEN]; /* of the rebuild that made the live generation, "", or NOT_KNOWN */
     struct items items;
     struct rebuild rebuild;
 };

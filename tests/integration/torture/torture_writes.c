@@ -151,7 +151,8 @@ void step_drop(struct run *run, struct place at) {
  * doesn't know of (it was only lost for us) is in an unknown state. */
 static struct object moved(const struct object *o) {
     if (o->exists) return *o;
-    return (struct object){.exists = true, .blurred = true, .state = PLAIN};
+    return (struct object){
+        .exists = true, .blurred = true, .state = PLAIN, .live = NOT_KNOWN};
 }
 
 /* The name's loader follows the filter, and the table's truth. */
