@@ -228,7 +228,7 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
 
 void losses_tell(RedisModuleCtx *ctx) {
     settle(); /* The timer may stand still. */
-    /* If there is nothing to tell, the names are of what was told of before it was freed. */
+    /* With nothing to tell, the names are of what was told of before it was freed. */
     char *unlinked = atomic_exchange(&unlinked_name, NULL);
     char *by_flush = atomic_exchange(&flushed_name, NULL);
     struct losses now = losses_so_far();
