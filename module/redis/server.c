@@ -6,7 +6,9 @@ struct server server;
 #define REDIS_8             0x080000
 #define REDIS_8_2           0x080200
 #define REDIS_8_4           0x080400
+#define VALKEY_8_1          0x080100
 #define VALKEY_9            0x090000
+#define VALKEY_9_1_2        0x090102
 #define TYPE_METHODS_OF_6_2 3 /* servers from then on know events of modules */
 
 /* Looks up a function that is newer than the header, by its name. */
@@ -23,7 +25,9 @@ void server_look_around(RedisModuleCtx *ctx) {
                      ? RedisModule_GetDetachedThreadSafeContext(ctx)
                      : NULL;
     server.is_valkey = resolve("ValkeyModule_GetServerVersion", &valkey_version);
-    server.flushes_as_it_loads = server.is_valkey && valkey_version() >= VALKEY_9;
+    int valkey = server.is_valkey ? valkey_version() : 0;
+    server.flushes_as_it_loads = valkey >= VALKEY_9;
+    server.moves_clients = valkey >= VALKEY_8_1 && valkey < VALKEY_9_1_2;
     server.plain_settings = version >= REDIS_8 && !server.is_valkey;
     server.ends_if_cut_off = version >= REDIS_8 && version < REDIS_8_2 && !server.is_valkey;
     server.waitaof_is_true = version >= REDIS_8 && !server.is_valkey;

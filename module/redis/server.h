@@ -24,6 +24,9 @@ struct server {
                                  Valkey and Redict up to a second more */
     bool ends_if_cut_off;     /* while it loads filters from a link: Redis 8.0,
                                  https://github.com/redis/redis/pull/14085 */
+    bool moves_clients;       /* to the database of a key, when a module hears of its event:
+                                 Valkey 8.1 to 9.1.1,
+                                 https://github.com/valkey-io/valkey/pull/4024 */
     bool knows_unlink;        /* it calls a type's unlink, from 6.2 on */
     int notification_class;   /* of keyspace events by modules */
 

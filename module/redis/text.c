@@ -2,7 +2,6 @@
 #include "text.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,9 +11,12 @@ bool text_is_word(RedisModuleString *text, const char *word) {
     return length == strlen(word) && !strcasecmp(bytes, word);
 }
 
-const char *text_printable(RedisModuleString *text, char shown[TEXT_SHOWN_MAX + 1]) {
-    snprintf(shown, TEXT_SHOWN_MAX + 1, "%s", RedisModule_StringPtrLen(text, NULL));
-    for (char *at = shown; *at; at++)
-        if (!isprint((unsigned char)*at)) *at = '?';
+const char *text_printable(const RedisModuleString *text, char shown[TEXT_SHOWN_MAX + 1]) {
+    size_t length;
+    const char *bytes = RedisModule_StringPtrLen(text, &length);
+    if (length > TEXT_SHOWN_MAX) length = TEXT_SHOWN_MAX;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = isprint((unsigned char)bytes[i]) ? bytes[i] : '?';
+    shown[length] = 0;
     return shown;
 }

@@ -11,6 +11,6 @@ bool text_is_word(RedisModuleString *text, const char *word);
 
 /* A text for the log or an error: short, and printable. */
 #define TEXT_SHOWN_MAX 64
-const char *text_printable(RedisModuleString *text, char shown[TEXT_SHOWN_MAX + 1]);
+const char *text_printable(const RedisModuleString *text, char shown[TEXT_SHOWN_MAX + 1]);
 
 #endif

@@ -9,8 +9,7 @@
  *     may_be_empty  rebuild_start.c, diary.c        rebuild_end.c
  *     told_full     overfull.c, diary.c             overfull.c
  *     came,         losses.c                        losses.c
- *     unlinked,
- *     name
+ *     fate, name
  *     rebuild_slot, stats.c                         stats.c
  *     counted_in
  *
@@ -39,7 +38,7 @@ struct diary {
     bool may_be_empty;      /* the rebuild's START said EMPTY, to this process */
     bool told_full;         /* the log says that it is over capacity */
     uint32_t came;          /* the last flush before it came; 0: it isn't under a key */
-    uint32_t unlinked;      /* the last flush before its key was unlinked; 0: never */
+    struct fate *fate;      /* of the filter whose key was unlinked, or NULL */
     char *name;             /* the key's name as the log shows it, if ready; or NULL */
     uint8_t rebuild_slot;   /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;    /* the period (stats.c) in which it was counted as ready and

@@ -31,7 +31,7 @@ static void keep_name(const RedisModuleString *name, const struct filter *f) {
     }
     if (place < 0) return;
     first[place].f = f;
-    text_printable((RedisModuleString *)name, first[place].name);
+    text_printable(name, first[place].name);
 }
 
 void arrivals_saw(const RedisModuleString *name, const struct filter *f) {

@@ -9,15 +9,28 @@
 #include "watch/arrivals.h"
 #include "watch/stats.h"
 
-/* taken_away includes evicted and expired. */
-static counter flushed, taken_away, evicted, expired;
-
-/* The hash of the name of the ready filter that was unlinked last, while its event may
- * follow: that comes before any timer. Later the name may be that of another key. */
-static uint64_t last;
-static bool forgetting; /* a timer is set */
+static counter evicted, expired, deleted, flushed;
 
 static bool counts;
+
+/* What becomes of a ready filter that was unlinked is settled when both have let go of
+ * this: the filter, by being freed or unlinked once more, and `last`, when no event can
+ * follow. */
+struct fate {
+    atomic_int holders;
+    atomic_bool freed;
+    bool has_event; /* and was counted then */
+    uint32_t flush; /* the last one before */
+    char *name;     /* as the log shows it */
+};
+
+/* The filter that was unlinked last, while its event may follow: that comes before any
+ * timer. Later the name may be that of another key. */
+static struct {
+    struct fate *fate;
+    uint64_t name; /* hashed */
+} last;
+static bool forgetting; /* a timer is set */
 
 /* Flushes are numbered from 1 on, and `flush` is the number of the last one. A filter that
  * came after the last flush, and is freed, was not flushed.
@@ -40,7 +53,7 @@ static _Atomic(char *) unlinked_name, flushed_name;
 
 static struct losses told; /* to the log */
 
-static uint64_t hash_of(RedisModuleString *name) {
+static uint64_t hash_of(const RedisModuleString *name) {
     static const struct secret none;
     size_t length;
     const char *bytes = RedisModule_StringPtrLen(name, &length);
@@ -53,35 +66,47 @@ static void keep_first(_Atomic(char *) *first, char **name) {
     if (*name && atomic_compare_exchange_strong(first, &none, *name)) *name = NULL;
 }
 
-/* The filter may have been freed, with its name kept, or be freed later. */
+static void count_unlinked(struct fate *fate, counter *how) {
+    keep_first(&unlinked_name, &fate->name);
+    atomic_fetch_add(how, 1);
+}
+
+/* Is called on any thread. */
+static void let_go(struct fate **held) {
+    struct fate *fate = *held;
+    *held = NULL;
+    if (!fate || atomic_fetch_sub(&fate->holders, 1) > 1) return;
+    if (fate->freed && !fate->has_event) count_unlinked(fate, &deleted);
+    RedisModule_Free(fate->name);
+    RedisModule_Free(fate);
+}
+
 static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
                    RedisModuleString *name) {
-    char shown[TEXT_SHOWN_MAX + 1];
     (void)ctx;
     (void)event;
-    if (last == 0 || hash_of(name) != last) return REDISMODULE_OK;
-    char *copy = RedisModule_Strdup(text_printable(name, shown));
-    keep_first(&unlinked_name, &copy);
-    RedisModule_Free(copy);
-    stats_count(type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired, 1);
-    last = 0;
+    if (!last.fate || hash_of(name) != last.name) return REDISMODULE_OK;
+    last.fate->has_event = true;
+    count_unlinked(last.fate, type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired);
+    let_go(&last.fate);
     return REDISMODULE_OK;
 }
 
 static void forget_last(RedisModuleCtx *ctx, void *data) {
     (void)ctx;
     (void)data;
-    last = 0;
+    let_go(&last.fate);
     forgetting = false;
 }
 
 /* Listening has a cost for each event of any key, so it begins with the first ready filter
- * that is unlinked: its event comes after that. */
+ * that is unlinked: its event comes after that. What expires in another database than the
+ * client's, under COPY or MOVE, would move the client; nothing is evicted in a command. */
 static void listen(void) {
     static bool listening;
-    if (!listening)
-        RedisModule_SubscribeToKeyspaceEvents(
-            server.ctx, REDISMODULE_NOTIFY_EVICTED | REDISMODULE_NOTIFY_EXPIRED, on_loss);
+    int events = REDISMODULE_NOTIFY_EVICTED;
+    if (!server.moves_clients) events |= REDISMODULE_NOTIFY_EXPIRED;
+    if (!listening) RedisModule_SubscribeToKeyspaceEvents(server.ctx, events, on_loss);
     listening = true;
 }
 
@@ -89,7 +114,7 @@ void losses_named(const RedisModuleString *name, struct filter *f) {
     char shown[TEXT_SHOWN_MAX + 1];
     char **own = &diary_of(f)->name;
     if (!counts || !name || f->standing.state != STATE_READY) return;
-    text_printable((RedisModuleString *)name, shown);
+    text_printable(name, shown);
     if (*own && strcmp(*own, shown) == 0) return;
     RedisModule_Free(*own);
     *own = RedisModule_Strdup(shown);
@@ -100,26 +125,33 @@ void losses_came(const RedisModuleString *name, struct filter *f) {
     losses_named(name, f);
 }
 
-void losses_unlinked(RedisModuleString *name, struct filter *f) {
-    diary_of(f)->unlinked = atomic_load(&flush);
-    losses_named(name, f);
+static struct fate *fate_of(const RedisModuleString *name) {
+    char shown[TEXT_SHOWN_MAX + 1];
+    struct fate *fate = RedisModule_Calloc(1, sizeof *fate);
+    fate->holders = 2;
+    fate->flush = atomic_load(&flush);
+    fate->name = RedisModule_Strdup(text_printable(name, shown));
+    return fate;
+}
+
+void losses_unlinked(const RedisModuleString *name, struct filter *f) {
+    struct diary *diary = diary_of(f);
     arrivals_gone(f);
-    last = f->standing.state == STATE_READY ? hash_of(name) : 0;
-    if (!last) return;
+    let_go(&last.fate);
+    let_go(&diary->fate);
+    if (!counts || loading || f->standing.state != STATE_READY) return;
+    last.fate = diary->fate = fate_of(name);
+    last.name = hash_of(name);
     listen();
     if (!forgetting) RedisModule_CreateTimer(server.ctx, 0, forget_last, NULL);
     forgetting = true;
 }
 
-static void forget(_Atomic(char *) *first) {
-    RedisModule_Free(atomic_exchange(first, NULL));
-}
-
 static void count_free(struct diary *diary) {
+    struct fate *fate = diary->fate;
     uint32_t now = atomic_load(&flush);
-    if (diary->unlinked == now) {
-        keep_first(&unlinked_name, &diary->name);
-        atomic_fetch_add(&taken_away, 1);
+    if (fate && (fate->flush == now || fate->has_event)) {
+        fate->freed = true;
     } else if (diary->came != now && !atomic_load(&is_replica)) {
         keep_first(&flushed_name, &diary->name);
         atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
@@ -131,6 +163,7 @@ void losses_freed(struct filter *f) {
     struct diary *diary = diary_of(f);
     if (memory_on_main_thread()) arrivals_gone(f);
     if (counts && f->standing.state == STATE_READY) count_free(diary);
+    let_go(&diary->fate);
     RedisModule_Free(diary->name);
     diary->name = NULL;
 }
@@ -157,50 +190,31 @@ static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
     if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) arrivals_flushed();
     if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || loading) return;
     settle();
+    let_go(&last.fate);
     atomic_fetch_add(&flush, 1);
     unsettled = true;
     RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
 }
 
-/* Losses while an AOF is loaded are old news. */
 void losses_loading(bool begins) {
     loading = begins;
-    if (!begins) {
-        told = losses_so_far();
-        forget(&unlinked_name);
-    }
     if (!begins || !unsettled || server.flushes_as_it_loads) return;
     atomic_store(&unsettled_frees, 0);
-    forget(&flushed_name);
+    RedisModule_Free(atomic_exchange(&flushed_name, NULL));
     atomic_fetch_sub(&flush, 1);
     unsettled = false;
 }
 
-/* What was taken away, but for what has an event. A filter may be freed after its event was
- * counted, and until then the difference lacks one that was deleted: what has been told of
- * before stays, what hasn't comes later. */
-static uint64_t count_deleted(uint64_t with_event) {
-    static counter most;
-    uint64_t all = atomic_load(&taken_away);
-    if (all > with_event + atomic_load(&most)) atomic_store(&most, all - with_event);
-    return atomic_load(&most);
-}
-
 struct losses losses_so_far(void) {
-    struct losses lost = {
+    return (struct losses){
         .evicted = atomic_load(&evicted),
         .expired = atomic_load(&expired),
+        .deleted = atomic_load(&deleted),
         .flushed = atomic_load(&flushed) + atomic_load(&unsettled_frees),
     };
-    lost.deleted = count_deleted(lost.evicted + lost.expired);
-    return lost;
 }
 
 /* ---- the log ---- */
-
-static uint64_t more(uint64_t now, uint64_t before) {
-    return now > before ? now - before : 0;
-}
 
 static void tell_of_one(RedisModuleCtx *ctx, const struct losses *lost, const char *name) {
     const char *how = lost->evicted   ? "was evicted"
@@ -226,22 +240,28 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
         (unsigned long long)lost->flushed, name);
 }
 
+/* A name is kept before its filter is counted, so it is there when that is known. */
+static char *take_name(uint64_t lost, _Atomic(char *) *name) {
+    return lost ? atomic_exchange(name, NULL) : NULL;
+}
+
 void losses_tell(RedisModuleCtx *ctx) {
-    settle(); /* The timer may stand still. */
-    /* With nothing to tell, the names are of what was told of before it was freed. */
-    char *unlinked = atomic_exchange(&unlinked_name, NULL);
-    char *by_flush = atomic_exchange(&flushed_name, NULL);
+    settle(); /* The timers may stand still. */
+    let_go(&last.fate);
     struct losses now = losses_so_far();
-    struct losses lost = {.evicted = more(now.evicted, told.evicted),
-                          .expired = more(now.expired, told.expired),
-                          .deleted = more(now.deleted, told.deleted),
-                          .flushed = more(now.flushed, told.flushed)};
-    uint64_t n = lost.evicted + lost.expired + lost.deleted + lost.flushed;
-    const char *name = unlinked ? unlinked : by_flush ? by_flush : "of an unknown name";
+    struct losses lost = {.evicted = now.evicted - told.evicted,
+                          .expired = now.expired - told.expired,
+                          .deleted = now.deleted - told.deleted,
+                          .flushed = now.flushed - told.flushed};
+    uint64_t unlinked = lost.evicted + lost.expired + lost.deleted;
+    uint64_t n = unlinked + lost.flushed;
+    char *by_unlink = take_name(unlinked, &unlinked_name);
+    char *by_flush = take_name(lost.flushed, &flushed_name);
+    const char *name = by_unlink ? by_unlink : by_flush ? by_flush : "of an unknown name";
     told = now;
     if (n == 1) tell_of_one(ctx, &lost, name);
     if (n > 1) tell_of_many(ctx, &lost, n, name);
-    RedisModule_Free(unlinked);
+    RedisModule_Free(by_unlink);
     RedisModule_Free(by_flush);
 }
 

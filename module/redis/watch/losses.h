@@ -2,21 +2,27 @@
 /* losses.h - ready filters that were lost, and how: for INFO and the log.
  *
  *     unlink (type.c)      a command, the clock or an eviction takes the key away
- *     "evicted", "expired" the server says afterwards if it was one of these
- *     free (type.c)        the filter is freed; if it was there when the last flush began,
- *                          and wasn't unlinked since, the flush took it
- *     loading (node.c)     filters flushed in the same command, or during the loading,
- *                          come back: DEBUG RELOAD
+ *     "evicted", "expired" the server says right afterwards if it was one of these
+ *     free (type.c)        soon, or later on another thread: it was deleted, if nothing else
+ *                          was said. If nobody had taken the key away since the last flush
+ *                          began, and the filter was there then, the flush took it
+ *     loading (node.c)     what a file takes away was lost before it was loaded; filters
+ *                          flushed in the same command, or during the loading, come back:
+ *                          DEBUG RELOAD
  *
- * RENAME and MOVE unlink too, but the filter lives on, so only the free counts. A slot that
- * moves to another node may take its filters along without an event: they are not lost. A
- * replica empties itself for a full sync, and is flushed by its master: neither is a loss
- * of its own. Redis 6.0 doesn't report unlinking, so nothing is counted there.
+ * RENAME and MOVE unlink too, but the filter lives on. A slot that moves to another node
+ * may take its filters along without an event: they are not lost. A replica empties itself
+ * for a full sync, and is flushed by its master: neither is a loss of its own. Redis 6.0
+ * doesn't report unlinking, so nothing is counted there. Where it would move clients
+ * (server.h), nobody listens for what expires: it counts as deleted.
+ *
+ * Each loss is counted once. How is a guess where a value that gets the name of a filter
+ * expires before the server has come round to its timers.
  *
  * The log gets at most one line a second, with the name of the first filter that was lost.
  * A flush doesn't tell the names of keys. So a ready filter keeps its name: from when it
- * was vouched for, loaded, or its key unlinked. After a RENAME it is the old name until one
- * of these happens again. */
+ * was vouched for or loaded. After a RENAME it is the old name until one of these happens
+ * again. */
 #ifndef BULWARK_LOSSES_H
 #define BULWARK_LOSSES_H
 
@@ -34,7 +40,7 @@ void losses_came(const RedisModuleString *name, struct filter *f);
 void losses_named(const RedisModuleString *name, struct filter *f);
 
 /* For the type's callbacks. The second is called on any thread. */
-void losses_unlinked(RedisModuleString *name, struct filter *f);
+void losses_unlinked(const RedisModuleString *name, struct filter *f);
 void losses_freed(struct filter *f);
 
 /* To be called once a second: writes the line for the log, if there were losses. */

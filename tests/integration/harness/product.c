@@ -65,6 +65,10 @@ bool server_swaps_databases(void) {
     return server_flavour() != REDIS || server_version() < 800 || server_version() >= 802;
 }
 
+bool server_tells_of_expiry(void) {
+    return server_flavour() != VALKEY || server_version() < 801 || server_version() > 900;
+}
+
 const char *server_name(void) {
     ask_product();
     return product.name;

@@ -33,6 +33,11 @@ bool server_waits_for_its_disk(void);
  * which would end when a load breaks off: https://github.com/redis/redis/pull/14085. */
 bool server_swaps_databases(void);
 
+/* Whether the module hears what has expired: not where that would move clients to other
+ * databases, https://github.com/valkey-io/valkey/pull/4024. Valkey 9.1 before 9.1.2, which
+ * does that too, isn't told apart. */
+bool server_tells_of_expiry(void);
+
 /* "redis 7.0": for the words of a SKIP. */
 const char *server_name(void);
 

@@ -64,8 +64,13 @@ TEST(a_writer_who_may_not_create_is_told_of_the_loss) {
     expect(c, "0", "EXISTS", "k");
 }
 
+/* Where a module isn't told what has expired, it was deleted. */
 static void expect_losses(redisContext *c, long long evicted, long long expired,
                           long long deleted, long long flushed) {
+    if (!server_tells_of_expiry()) {
+        deleted += expired;
+        expired = 0;
+    }
     WAIT_UNTIL(counted(c, "ready_evicted") + counted(c, "ready_expired") +
                    counted(c, "ready_deleted") + counted(c, "ready_flushed") ==
                evicted + expired + deleted + flushed);
@@ -107,16 +112,18 @@ TEST(info_tells_how_ready_filters_were_lost) {
     expect_losses(c, 1, 1, 3, 3);
 }
 
+static void expect_told(struct server *s, const char *words) {
+    test_case("%s", words);
+    WAIT_UNTIL(strstr(server_log(s), words) != NULL);
+}
+
 /* Another thread is busy with a set of a million members before it comes to the filter. */
-TEST(a_loss_that_is_freed_later_makes_no_deletion_unhappened) {
+TEST(an_expired_filter_that_is_freed_later_is_counted_at_once_and_once) {
     needs(602, "unlinking");
+    if (!server_tells_of_expiry()) SKIP("it counts when it is freed");
     struct server *s = server_start();
     redisContext *c = client(s);
-    make_ready(c, "k");
     make_ready(c, "other");
-    expect(c, "1", "DEL", "k");
-    expect_losses(c, 0, 0, 1, 0);
-
     expect(c, "OK", "CONFIG", "SET", "lazyfree-lazy-expire", "yes");
     expect(c, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0");
     expect(c, "OK", "BF.RESERVE", "k", "0.001", "10000000", "READY");
@@ -128,16 +135,23 @@ TEST(a_loss_that_is_freed_later_makes_no_deletion_unhappened) {
     usleep(10000);
     post(c, "UNLINK", "set");
     post(c, "EXISTS", "k");
-    expect_next(c, "1");
-    expect_next(c, "0");
-    CHECK_INT(counted(c, "ready_expired"), 1);
-    CHECK_INT(counted(c, "ready_deleted"), 1);
+    post(c, "SELECT", "5");
+    post(c, "FLUSHDB", "ASYNC");
+    post(c, "SELECT", "0");
+    const char *replies[] = {"1", "0", "OK", "OK", "OK"};
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++)
+        expect_next(c, replies[i]);
     CHECK(info_int(c, "memory", "lazyfree_pending_objects") > 0);
+    CHECK_INT(counted(c, "ready_expired"), 1);
+    expect_told(s, "The ready filter k has expired");
+    WAIT_UNTIL(info_int(c, "memory", "lazyfree_pending_objects") == 0);
+    expect_losses(c, 0, 1, 0, 0);
     expect(c, "1", "DEL", "other");
-    expect_losses(c, 0, 1, 2, 0);
+    expect_losses(c, 0, 1, 1, 0);
+    expect_told(s, "The ready filter other was deleted");
 }
 
-/* Only the filter was one. */
+/* Only the filter was one, whatever INFO and the log call it. */
 TEST(what_expires_under_the_name_of_a_deleted_filter_is_no_second_loss) {
     needs(602, "unlinking");
     redisContext *c = client(server_start());
@@ -145,14 +159,38 @@ TEST(what_expires_under_the_name_of_a_deleted_filter_is_no_second_loss) {
     expect(c, "1", "DEL", "k");
     expect(c, "OK", "SET", "k", "x", "PX", "10");
     WAIT_UNTIL(call_int(c, "EXISTS", "k") == 0);
+    expect_losses(c, 0, 0, 1, 0);
+
+    make_ready(c, "k");
     make_ready(c, "other");
+    post(c, "DEL", "k");
+    post(c, "SET", "k", "x", "PX", "1");
+    post(c, "DEBUG", "SLEEP", "0.01");
+    post(c, "GET", "k");
+    expect_next(c, "1");
+    expect_next(c, "OK");
+    expect_next(c, "OK");
+    expect_next(c, "nil");
     expect(c, "1", "DEL", "other");
-    expect_losses(c, 0, 0, 2, 0);
+    WAIT_UNTIL(counted(c, "ready_deleted") + counted(c, "ready_expired") == 3);
 }
 
-static void expect_told(struct server *s, const char *words) {
-    test_case("%s", words);
-    WAIT_UNTIL(strstr(server_log(s), words) != NULL);
+/* Some versions of Valkey move a client to the database of a key whose event a module
+ * hears: here that of the second x, which has expired. */
+TEST(a_client_stays_in_its_database) {
+    needs(602, "COPY");
+    redisContext *c = client(server_start());
+    make_ready(c, "k");
+    expect(c, "1", "DEL", "k");
+    expect(c, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    expect(c, "OK", "SET", "x", "1");
+    expect(c, "OK", "SELECT", "1");
+    expect(c, "OK", "SET", "x", "2", "PX", "1");
+    expect(c, "OK", "SELECT", "0");
+    usleep(10000);
+    expect(c, "1", "COPY", "x", "x", "DB", "1");
+    expect(c, "1", "MOVE", "x", "2");
+    CHECK(strstr(call_text(c, "CLIENT", "INFO"), " db=0 ") != NULL);
 }
 
 TEST(the_log_names_a_ready_filter_that_is_lost) {
@@ -166,12 +204,13 @@ TEST(the_log_names_a_ready_filter_that_is_lost) {
     make_ready(c, "short-lived");
     expect(c, "1", "PEXPIRE", "short-lived", "10");
     WAIT_UNTIL(call_int(c, "EXISTS", "short-lived") == 0);
-    expect_told(s, "The ready filter short-lived has expired: ");
+    expect_told(s, server_tells_of_expiry() ? "The ready filter short-lived has expired: "
+                                            : "The ready filter short-lived was deleted: ");
 
     make_ready(c, "before");
-    expect(c, "OK", "RENAME", "before", "after");
-    expect(c, "1", "DEL", "after");
-    expect_told(s, "The ready filter after was deleted: ");
+    callf(c, "RENAME before %b", "af\0ter", (size_t)6);
+    callf(c, "DEL %b", "af\0ter", (size_t)6);
+    expect_told(s, "The ready filter af?ter was deleted: ");
 
     expect(c, "OK", "BF.RESERVE", "at birth", "0.01", "100", "READY");
     expect(c, "OK", "FLUSHALL");
@@ -216,6 +255,7 @@ TEST(the_log_tells_of_no_loss_that_is_none) {
 
     size_t before = strlen(server_log(s));
     c = restart_with(s, NULL);
+    expect_losses(c, 0, 0, 0, 0);
     make_ready(c, "marker");
     expect(c, "1", "DEL", "marker");
     expect_told(s, "The ready filter marker was deleted");
