@@ -3,9 +3,9 @@
  *
  *     unlink (type.c)      a command, the clock or an eviction takes the key away
  *     "evicted", "expired" the server says right afterwards if it was one of these
- *     free (type.c)        soon, or later on another thread: it was deleted, if nothing else
- *                          was said. If nobody had taken the key away since the last flush
- *                          began, and the filter was there then, the flush took it
+ *     free (type.c)        soon, or later on another thread: it was deleted, if nothing
+ *                          else was said. If nobody had taken the key away since the last
+ *                          flush began, and the filter was there then, the flush took it
  *     loading (node.c)     what a file takes away was lost before it was loaded; filters
  *                          flushed in the same command, or during the loading, come back:
  *                          DEBUG RELOAD
