@@ -169,9 +169,10 @@ TRANSCRIPT(rebuild_wants_its_arguments) {
 TRANSCRIPT(a_zero_byte_ends_no_step) {
     make_ready(c, "k");
     expectf(c,
-            "(error) ERR unknown step 'START': START, LOAD, IMPORT, CHECK, COMMIT or ABORT",
+            "(error) ERR unknown step 'START?junk': START, LOAD, IMPORT, CHECK, COMMIT or "
+            "ABORT",
             "BF.REBUILD k %b", "START\0junk", (size_t)10);
-    expectf(c, "(error) ERR unknown option 'ERROR'", "BF.REBUILD k START %b 0.1",
+    expectf(c, "(error) ERR unknown option 'ERROR?x'", "BF.REBUILD k START %b 0.1",
             "ERROR\0x", (size_t)7);
     expect_like(c, "\"*\"", "BF.REBUILD", "k", "START");
 }
