@@ -38,7 +38,7 @@ struct diary {
     bool may_be_empty;      /* the rebuild's START said EMPTY, to this process */
     bool told_full;         /* the log says that it is over capacity */
     uint32_t came;          /* the last flush before it came; 0: it isn't under a key */
-    struct fate *fate;      /* of the filter whose key was unlinked, or NULL */
+    struct fate *fate;      /* what becomes of it, once its key was unlinked; or NULL */
     char *name;             /* the key's name as the log shows it, if ready; or NULL */
     uint8_t rebuild_slot;   /* where the rebuild's age is noted; 0: nowhere */
     uint32_t counted_in;    /* the period (stats.c) in which it was counted as ready and

@@ -18,10 +18,10 @@ static bool counts;
  * follow. */
 struct fate {
     atomic_int holders;
-    atomic_bool freed;
-    bool has_event; /* and was counted then */
-    uint32_t flush; /* the last one before */
-    char *name;     /* as the log shows it */
+    bool freed;         /* is written by the filter before it lets go */
+    bool has_event;     /* and was counted then; is written by `last` before it lets go */
+    uint32_t emptyings; /* so many before */
+    char *name;         /* as the log shows it */
 };
 
 /* The filter that was unlinked last, while its event may follow: that comes before any
@@ -43,8 +43,10 @@ static bool forgetting; /* a timer is set */
 static counter unsettled_frees;
 static bool unsettled, loading;
 
-/* Frees on other threads read both. */
-static _Atomic uint32_t flush = 1;
+/* Frees on other threads read these. Flushes and loadings are emptyings: a filter that was
+ * unlinked before one, and freed after it, may have lived on under another name. `last`
+ * lets go before this number moves, so has_event may be read as soon as it has. */
+static _Atomic uint32_t flush = 1, emptyings;
 static _Atomic bool is_replica;
 
 /* The name of the first filter lost since the last log line, or NULL: one for unlinked
@@ -57,7 +59,7 @@ static uint64_t hash_of(const RedisModuleString *name) {
     static const struct secret none;
     size_t length;
     const char *bytes = RedisModule_StringPtrLen(name, &length);
-    return siphash13(&none, bytes, length) | 1;
+    return siphash13(&none, bytes, length);
 }
 
 /* Moves the name there, unless there is one already. */
@@ -129,7 +131,7 @@ static struct fate *fate_of(const RedisModuleString *name) {
     char shown[TEXT_SHOWN_MAX + 1];
     struct fate *fate = RedisModule_Calloc(1, sizeof *fate);
     fate->holders = 2;
-    fate->flush = atomic_load(&flush);
+    fate->emptyings = atomic_load(&emptyings);
     fate->name = RedisModule_Strdup(text_printable(name, shown));
     return fate;
 }
@@ -149,10 +151,9 @@ void losses_unlinked(const RedisModuleString *name, struct filter *f) {
 
 static void count_free(struct diary *diary) {
     struct fate *fate = diary->fate;
-    uint32_t now = atomic_load(&flush);
-    if (fate && (fate->flush == now || fate->has_event)) {
+    if (fate && (fate->emptyings == atomic_load(&emptyings) || fate->has_event)) {
         fate->freed = true;
-    } else if (diary->came != now && !atomic_load(&is_replica)) {
+    } else if (diary->came != atomic_load(&flush) && !atomic_load(&is_replica)) {
         keep_first(&flushed_name, &diary->name);
         atomic_fetch_add(memory_on_main_thread() ? &unsettled_frees : &flushed, 1);
     }
@@ -183,14 +184,20 @@ static void on_timer(RedisModuleCtx *ctx, void *data) {
     settle();
 }
 
+static void begin_emptying(void) {
+    let_go(&last.fate);
+    atomic_fetch_add(&emptyings, 1);
+}
+
 static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
                      void *data) {
     (void)event;
     (void)data;
-    if (what == REDISMODULE_SUBEVENT_FLUSHDB_START) arrivals_flushed();
-    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START || loading) return;
+    if (what != REDISMODULE_SUBEVENT_FLUSHDB_START) return;
+    arrivals_flushed();
+    begin_emptying();
+    if (loading) return;
     settle();
-    let_go(&last.fate);
     atomic_fetch_add(&flush, 1);
     unsettled = true;
     RedisModule_CreateTimer(ctx, 0, on_timer, NULL);
@@ -198,6 +205,7 @@ static void on_flush(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t what,
 
 void losses_loading(bool begins) {
     loading = begins;
+    if (begins) begin_emptying();
     if (!begins || !unsettled || server.flushes_as_it_loads) return;
     atomic_store(&unsettled_frees, 0);
     RedisModule_Free(atomic_exchange(&flushed_name, NULL));
@@ -240,7 +248,8 @@ static void tell_of_many(RedisModuleCtx *ctx, const struct losses *lost, uint64_
         (unsigned long long)lost->flushed, name);
 }
 
-/* A name is kept before its filter is counted, so it is there when that is known. */
+/* The name of the first filter is kept before it is counted. Another, whose name was not
+ * kept, may be counted after that name was taken. */
 static char *take_name(uint64_t lost, _Atomic(char *) *name) {
     return lost ? atomic_exchange(name, NULL) : NULL;
 }

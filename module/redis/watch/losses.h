@@ -16,8 +16,16 @@
  * doesn't report unlinking, so nothing is counted there. Where it would move clients
  * (server.h), nobody listens for what expires: it counts as deleted.
  *
- * Each loss is counted once. How is a guess where a value that gets the name of a filter
- * expires before the server has come round to its timers.
+ * No loss is counted twice. What else is a guess:
+ *
+ *     a value expires under a name that a filter       the filter has expired
+ *     had until then, by DEL or RENAME, before the
+ *     server comes round to its timers
+ *     a flush begins before the filter that was        flushed
+ *     unlinked is freed by another thread
+ *     a loading does                                   not counted
+ *     a slot moves away with a filter that was         deleted
+ *     renamed before
  *
  * The log gets at most one line a second, with the name of the first filter that was lost.
  * A flush doesn't tell the names of keys. So a ready filter keeps its name: from when it
@@ -52,7 +60,7 @@ void losses_loading(bool begins);
 /* To be called when this server has become a replica, or a master. */
 void losses_set_replica(bool replica);
 
-/* Takes no lock and no memory. */
+/* Takes no lock and no memory. What was deleted is counted with the next timers. */
 struct losses losses_so_far(void);
 
 int losses_register(RedisModuleCtx *ctx);
