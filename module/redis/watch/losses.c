@@ -13,13 +13,13 @@ static counter evicted, expired, deleted, flushed;
 
 static bool counts;
 
-/* What becomes of a ready filter that was unlinked is settled when both have let go of
+/* A ready filter that was unlinked is counted, as what it was, when both have let go of
  * this: the filter, by being freed or unlinked once more, and `last`, when no event can
  * follow. */
 struct fate {
     atomic_int holders;
     bool freed;         /* is written by the filter before it lets go */
-    bool has_event;     /* and was counted then; is written by `last` before it lets go */
+    counter *how;       /* is written by `last` before it lets go */
     uint32_t emptyings; /* so many before */
     char *name;         /* as the log shows it */
 };
@@ -45,7 +45,7 @@ static bool unsettled, loading;
 
 /* Frees on other threads read these. Flushes and loadings are emptyings: a filter that was
  * unlinked before one, and freed after it, may have lived on under another name. `last`
- * lets go before this number moves, so has_event may be read as soon as it has. */
+ * lets go before this number moves, so fate->how may be read as soon as it has. */
 static _Atomic uint32_t flush = 1, emptyings;
 static _Atomic bool is_replica;
 
@@ -68,17 +68,15 @@ static void keep_first(_Atomic(char *) *first, char **name) {
     if (*name && atomic_compare_exchange_strong(first, &none, *name)) *name = NULL;
 }
 
-static void count_unlinked(struct fate *fate, counter *how) {
-    keep_first(&unlinked_name, &fate->name);
-    atomic_fetch_add(how, 1);
-}
-
 /* Is called on any thread. */
 static void let_go(struct fate **held) {
     struct fate *fate = *held;
     *held = NULL;
     if (!fate || atomic_fetch_sub(&fate->holders, 1) > 1) return;
-    if (fate->freed && !fate->has_event) count_unlinked(fate, &deleted);
+    if (fate->freed) {
+        keep_first(&unlinked_name, &fate->name);
+        atomic_fetch_add(fate->how, 1);
+    }
     RedisModule_Free(fate->name);
     RedisModule_Free(fate);
 }
@@ -88,8 +86,7 @@ static int on_loss(RedisModuleCtx *ctx, int type, const char *event,
     (void)ctx;
     (void)event;
     if (!last.fate || hash_of(name) != last.name) return REDISMODULE_OK;
-    last.fate->has_event = true;
-    count_unlinked(last.fate, type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired);
+    last.fate->how = type == REDISMODULE_NOTIFY_EVICTED ? &evicted : &expired;
     let_go(&last.fate);
     return REDISMODULE_OK;
 }
@@ -131,6 +128,7 @@ static struct fate *fate_of(const RedisModuleString *name) {
     char shown[TEXT_SHOWN_MAX + 1];
     struct fate *fate = RedisModule_Calloc(1, sizeof *fate);
     fate->holders = 2;
+    fate->how = &deleted;
     fate->emptyings = atomic_load(&emptyings);
     fate->name = RedisModule_Strdup(text_printable(name, shown));
     return fate;
@@ -151,7 +149,7 @@ void losses_unlinked(const RedisModuleString *name, struct filter *f) {
 
 static void count_free(struct diary *diary) {
     struct fate *fate = diary->fate;
-    if (fate && (fate->emptyings == atomic_load(&emptyings) || fate->has_event)) {
+    if (fate && (fate->emptyings == atomic_load(&emptyings) || fate->how != &deleted)) {
         fate->freed = true;
     } else if (diary->came != atomic_load(&flush) && !atomic_load(&is_replica)) {
         keep_first(&flushed_name, &diary->name);

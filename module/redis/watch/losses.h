@@ -16,15 +16,15 @@
  * doesn't report unlinking, so nothing is counted there. Where it would move clients
  * (server.h), nobody listens for what expires: it counts as deleted.
  *
- * No loss is counted twice. What else is a guess:
+ * Each loss is counted once, when the filter is freed. How is a guess, and then whether:
  *
- *     a value expires under a name that a filter       the filter has expired
- *     had until then, by DEL or RENAME, before the
- *     server comes round to its timers
- *     a flush begins before the filter that was        flushed
- *     unlinked is freed by another thread
- *     a loading does                                   not counted
- *     a slot moves away with a filter that was         deleted
+ *     a value expires under the name that a filter     it has expired
+ *     had, before the server comes round to its
+ *     timers
+ *     a flush begins before the filter that was        it was flushed
+ *     deleted is freed by another thread
+ *     a loading does                                   no loss
+ *     a slot moves away with a filter that was         it was deleted
  *     renamed before
  *
  * The log gets at most one line a second, with the name of the first filter that was lost.
@@ -60,7 +60,8 @@ void losses_loading(bool begins);
 /* To be called when this server has become a replica, or a master. */
 void losses_set_replica(bool replica);
 
-/* Takes no lock and no memory. What was deleted is counted with the next timers. */
+/* Takes no lock and no memory. What was deleted is counted with the next timers, or when
+ * another thread has freed it. */
 struct losses losses_so_far(void);
 
 int losses_register(RedisModuleCtx *ctx);

@@ -13,7 +13,13 @@
 
 #include "random.h"
 
-enum { SHORT_SECONDS = 3, LONG_SECONDS = 120, PARTS = 128, TIMEOUT_MS = 1000 };
+enum {
+    SHORT_SECONDS = 3,
+    A_MINUTE = 60,
+    LONG_SECONDS = 120,
+    PARTS = 128,
+    TIMEOUT_MS = 1000,
+};
 
 #define QUIET  "save ''\nrepl-ping-replica-period 1\nrepl-diskless-sync-delay 0\n"
 #define ALWAYS "appendonly yes\nappendfsync always\nno-appendfsync-on-rewrite no\n" QUIET
@@ -58,6 +64,7 @@ static struct storm *new_storm(const struct storm_mode *mode) {
     for (int i = 0; i < STORM_WRITERS; i++)
         s->writers[i].session = database_connect(s->database);
     rows_before(s);
+    faults_begin();
     story_begin();
     return s;
 }
@@ -127,6 +134,17 @@ static void print_counts(const struct storm *s) {
            n->broken);
 }
 
+/* Filters that are in doubt all the time would prove nothing, nor masters that stay. */
+static void check_that_it_was_one(const struct storm *s) {
+    const struct storm_counts *n = &s->counts;
+    struct storm_faults faults = faults_so_far();
+    test_case("%ld of %ld strangers denied, %ld faults, %ld masters replaced",
+              n->strangers_denied, n->strangers, faults.struck, faults.replaced);
+    CHECK(n->strangers_denied > n->strangers / 10);
+    CHECK(faults.struck > 0);
+    CHECK(faults.replaced > 0 || seconds_wanted() < A_MINUTE);
+}
+
 static void rage(struct storm *s) {
     double until = seconds_now() + (s->mode->careless ? LONG_SECONDS : seconds_wanted());
     while (seconds_now() < until && !s->caught) {
@@ -147,6 +165,7 @@ static void weather(struct storm *s) {
         story("the storm is over");
         moves_end(s);
         storm_heal(s);
+        check_that_it_was_one(s);
         fill_to_the_end(s);
         storm_check_rows(s);
     }

@@ -114,7 +114,8 @@ struct storm {
     long cut_at[STORM_NODES]; /* commits when it may have been replaced; -1: it wasn't */
     struct move move;
     double moved_at;
-    bool open[SPREAD_PARTS]; /* A move of it was broken off. */
+    long part_moved[SPREAD_PARTS]; /* commits when it was last taken to another node */
+    bool open[SPREAD_PARTS];       /* A move of it was broken off. */
     struct program *fill;
     double fill_at;
     bool caught;
@@ -167,7 +168,13 @@ void storm_check_rows(struct storm *s);
 void storm_fault(struct storm *s);
 void storm_is_ill(struct storm *s); /* It has to heal before the next fault. */
 void storm_heal(struct storm *s);   /* until all is well */
+void faults_begin(void);
 void faults_print(void);
+
+struct storm_faults {
+    long struck, replaced; /* so many masters by another node */
+};
+struct storm_faults faults_so_far(void);
 
 void storm_move(struct storm *s);
 void moves_end(struct storm *s);

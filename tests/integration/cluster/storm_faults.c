@@ -228,7 +228,7 @@ static const struct fault faults[] = {
 
 enum { FAULTS = sizeof faults / sizeof *faults };
 
-static struct tally { long struck, replaced; } tallies[FAULTS];
+static struct storm_faults tallies[FAULTS];
 
 /* -------------------------------------------------------------------------
  * One after the other
@@ -332,11 +332,23 @@ void storm_heal(struct storm *s) {
     }
 }
 
+void faults_begin(void) {
+    memset(tallies, 0, sizeof tallies);
+}
+
+struct storm_faults faults_so_far(void) {
+    struct storm_faults sum = {.struck = 0};
+    for (int i = 0; i < FAULTS; i++) {
+        sum.struck += tallies[i].struck;
+        sum.replaced += tallies[i].replaced;
+    }
+    return sum;
+}
+
 void faults_print(void) {
     printf("  %-28s%8s%10s\n", "fault", "times", "replaced");
     for (int i = 0; i < FAULTS; i++)
         if (tallies[i].struck)
             printf("  %-28s%8ld%10ld\n", faults[i].name, tallies[i].struck,
                    tallies[i].replaced);
-    memset(tallies, 0, sizeof tallies);
 }

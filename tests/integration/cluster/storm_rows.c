@@ -105,10 +105,12 @@ static bool is_slave(struct storm *s, size_t node) {
     return is;
 }
 
-/* What it was not told of, since it was cut off by then, and another node took the add. */
+/* What it was not told of, since it was cut off by then, and another node took the add. A
+ * part that came to it later brings all. */
 static bool is_in_gap(const struct storm *s, size_t node, long item) {
-    return s->cut_at[node] >= 0 && s->ordinal[item] > s->cut_at[node] &&
-           s->added[item].node != node;
+    long cut = s->cut_at[node];
+    return cut >= 0 && s->ordinal[item] > cut && s->added[item].node != node &&
+           s->part_moved[part_of(s, item)] <= cut;
 }
 
 static void convict(struct storm *s, size_t node, long item) {

@@ -259,6 +259,9 @@ void ask_who_may_not_deny(struct run *run, enum where where, struct node *node);
 void tally_clear(void);
 void tally_print(void);
 void tally_event(const char *what);
+long tally_times(const char *what);
+#define EVENT_PROMOTED "promoted"
+#define EVENT_PROMISED "WAIT promised"
 long tally_vouched_strangers(enum where where);
 long tally_denied_strangers(enum where where); /* of these */
 

@@ -101,7 +101,7 @@ static void write_and_wait(struct run *run, struct place at, const int *items, i
     bool promised = taken > 0 && is_promised(run, &writer, patience(run));
     for (int i = 0; i < taken; i++)
         (promised ? note_promised : note_again)(run, at, items[i]);
-    if (taken > 0) tally_event(promised ? "WAIT promised" : "WAIT said too few");
+    if (taken > 0) tally_event(promised ? EVENT_PROMISED : "WAIT said too few");
     stamp_close(run);
     node_disconnect(&writer);
     if (merges) part_drop(run, at);

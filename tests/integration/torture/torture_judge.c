@@ -61,6 +61,12 @@ void tally_event(const char *what) {
     FAIL("more sorts of events than EVENTS");
 }
 
+long tally_times(const char *what) {
+    for (int i = 0; i < EVENTS && events[i].name; i++)
+        if (strcmp(events[i].name, what) == 0) return events[i].times;
+    return 0;
+}
+
 /* Those who were asked for with a word that knows `absent`. */
 long tally_vouched_strangers(enum where where) {
     long asked = 0;

@@ -116,6 +116,7 @@ void promote(struct run *run) {
     CHECK(stamp_of(run, node) >= run->acknowledged);
     run->durable = 0;
     go_on_from(run, node, "failover", PROMOTED);
+    tally_event(EVENT_PROMOTED);
 }
 
 void fail_over(struct run *run) {

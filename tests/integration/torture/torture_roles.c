@@ -115,8 +115,8 @@ void step_turn_chain(struct run *run, struct place at) {
  * Full syncs
  * ---------------------------------------------------------------------- */
 
-/* Servers from 7.0 on swap no databases while a module is loaded that doesn't know of it:
- * without a disk they load into an empty one only. */
+/* Redis 8.0 swaps no databases with the module (product.h): without a disk it loads into an
+ * empty one only. */
 void choose_sync(struct run *run, struct node *node) {
     static const char *const loads[] = {"disabled", "swapdb", "on-empty-db"};
     if (!run->mode->pair) return;

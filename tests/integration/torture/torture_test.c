@@ -278,6 +278,12 @@ static bool is_enough(enum where where) {
     return tally_denied_strangers(where) >= enough;
 }
 
+/* Nor would work without what its name says. */
+static bool has_happened(const struct run *run) {
+    if (run->mode->pair && tally_times(EVENT_PROMOTED) == 0) return false;
+    return promise_of(run) == NO_PROMISE || tally_times(EVENT_PROMISED) > 0;
+}
+
 static void check_that_much_was_denied(enum where where) {
     long asked = tally_vouched_strangers(where), denied = tally_denied_strangers(where);
     test_case("%ld of %ld strangers were denied", denied, asked);
@@ -296,7 +302,8 @@ static void torture(const struct mode *mode) {
     do {
         begin_run(run, seed + (uint64_t)runs++);
         take_steps(run);
-    } while (seconds_now() - start < seconds || (!is_enough(where) && runs < MOST_RUNS));
+    } while (seconds_now() - start < seconds ||
+             (!(is_enough(where) && has_happened(run)) && runs < MOST_RUNS));
 
     if (getenv("LONG")) {
         printf("\n  %s: %d runs from seed %llu on, %.0f s on %s\n", mode->name, runs,
@@ -304,6 +311,7 @@ static void torture(const struct mode *mode) {
         tally_print();
     }
     check_that_much_was_denied(where);
+    CHECK(has_happened(run));
 }
 
 /* The driver is at fault: it has to be noticed, soon. */
@@ -388,6 +396,12 @@ TEST(trusting_replicas_no_item_is_denied_that_the_replica_had) {
 
 TEST(vouching_without_replaying_is_caught) {
     MUST_BE_CAUGHT(.config = RDB, .vouches_without_replaying = true);
+}
+
+/* It takes minutes. */
+TEST_IF(getenv("LONG"), trusting_what_a_replica_may_lack_is_caught) {
+    MUST_BE_CAUGHT(.config = RDB, .trust = "failover", .pair = true,
+                   .trusts_too_much = true);
 }
 
 TEST(trusting_what_is_not_durable_is_caught) {
