@@ -444,7 +444,7 @@ static int run_all(char **parts, int nparts) {
     return shared->count[FAILED] > 0;
 }
 
-/* A mistyped name on the command line must not look like success. */
+/* A mistyped name must not look like success. */
 static bool selects_anything(char **parts, int nparts) {
     for (const struct test *t = first_test; t; t = t->next)
         if (selected(t, parts, nparts)) return true;
@@ -472,7 +472,8 @@ int main(int argc, char **argv) {
     if (nparts == 0 && wanted && *wanted) {
         parts = &wanted;
         nparts = 1;
-    } else if (!selects_anything(parts, nparts)) {
+    }
+    if (!selects_anything(parts, nparts)) {
         fprintf(stderr, "no such test\n");
         return 2;
     }

@@ -10,7 +10,7 @@
 #define ENOUGH      6 /* looks: two in each third */
 
 #define FREED_WITHIN 30.0       /* seconds */
-#define BUFFERS      (48 << 20) /* the backlog of 16 MiB, and what else isn't given back */
+#define BUFFERS      (24 << 20) /* the backlog of 16 MiB, and what else isn't given back */
 
 /* What is compared. */
 enum { RESIDENT, ROW, PROGRAM, FIGURES };

@@ -44,6 +44,13 @@ static void judge(struct subject *of, bool member, const redisReply *r) {
     if (r->type != REDIS_REPLY_ERROR) subject_judge(of, member, answer_of(r));
 }
 
+/* Those of several questions. */
+static size_t answers_in(const redisReply *r, size_t expected) {
+    if (r->type == REDIS_REPLY_ERROR) return 0;
+    if (r->type != REDIS_REPLY_ARRAY || r->elements != expected) die("answers are missing");
+    return expected;
+}
+
 /* ---- questions ---- */
 
 struct item {
@@ -89,8 +96,7 @@ static void ask_many(struct user *u) {
         argv[i + 2] = items[i].text;
     }
     redisReply *r = wire_ask_argv(u->line, BATCH + 2, argv);
-    if (r->type == REDIS_REPLY_ARRAY && r->elements != BATCH) die("answers are missing");
-    for (size_t i = 0; i < r->elements; i++)
+    for (size_t i = 0; i < answers_in(r, BATCH); i++)
         judge(q.of, items[i].member, r->element[i]);
     freeReplyObject(r);
 }
@@ -136,7 +142,7 @@ static void read_row(struct user *u) {
     if (!subject_pick(&u->soak->subjects[USERS], 0, &q)) return;
     struct item item = some_item(u, q.known);
     redisReply *r = wire_ask(u->line, "BF.GUARD users row:%s %s", item.text, item.text);
-    if (r->type == REDIS_REPLY_ARRAY && strcmp(r->element[0]->str, "hit") != 0) {
+    if (answers_in(r, 2) && strcmp(r->element[0]->str, "hit") != 0) {
         judge(q.of, item.member, r->element[0]);
         if (item.member) cache(u, item.text);
     }

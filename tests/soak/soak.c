@@ -195,7 +195,7 @@ static bool fact(bool good, const char *words) {
     return good;
 }
 
-/* Whether everybody asked as often as was meant, and every filter has answered well. */
+/* Whether everybody had as many turns as was meant, and every filter has answered well. */
 static bool was_asked(const struct soak *s) {
     bool all = (double)atomic_load(&s->requests) > 0.95 * mix_rate() * s->length;
     for (size_t i = 0; i < SUBJECTS; i++)
@@ -220,11 +220,12 @@ static bool verdict(struct soak *s, const struct longest *run) {
            atomic_load(&s->rebuilds), atomic_load(&s->failed_fills), t.evicted, t.expired,
            t.filters_evicted, t.full_syncs);
     bool good = fact(denied(s) == 0, "no member was denied");
-    good &= fact(was_asked(s), "strangers were, and all was asked that was due");
+    good &= fact(was_asked(s), "strangers were, and everybody had each turn that was due");
     good &= fact(errors.refused == 0 && 100 * errors.lost < atomic_load(&s->requests) &&
                      atomic_load(&s->failed_fills) == 0,
                  "no request was refused, no fill failed");
-    good &= fact(pause < PAUSE_BOUND, "no pause of ours reached 5 ms");
+    good &= fact(pause < PAUSE_BOUND,
+                 "no pause of ours reached 5 ms, after the first two minutes");
     good &= fact(still && memory_all_comes_back(s), "nothing creeps, nothing is left over");
     bool lost = t.evicted > 0 && t.expired > 0 &&
                 (t.filters_evicted > 0 || strstr(s->server.version, "v=6."));

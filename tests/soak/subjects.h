@@ -64,8 +64,9 @@ void subject_key(const struct subject *s, uint64_t round, char key[32]);
 enum answer { NO, MAYBE, UNKNOWN };
 void subject_judge(struct subject *s, bool member, enum answer answer);
 
-/* Whether it was asked for members, and for strangers, of whom no more passed than it was
- * made for; of what lasts hardly anything was unknown. */
+/* Whether it was asked for members, and for strangers. Of those that last, hardly anything
+ * was unknown, and no more strangers passed than it was made for; of many, half at most was
+ * unknown. */
 bool subject_was_useful(const struct subject *s);
 
 #endif

@@ -127,7 +127,7 @@ TEST(a_database_that_is_away_is_an_error_and_the_server_is_looked_at_all_the_sam
     struct outcome got = program_run("feed", "check", config);
     expect_line(got, "error    no connection to PostgreSQL: *");
     expect_line(got, "ok       the server at 127.0.0.1:* has Bulwark ");
-    CHECK_STR(got.err, "bulwark: the feed can't run with this error: 1\n");
+    CHECK_STR(got.err, "bulwark: 1 error: the feed can't run\n");
     CHECK_INT(got.code, 1);
 }
 

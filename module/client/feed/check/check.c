@@ -71,6 +71,6 @@ bool feed_check(const struct feed_config *c, struct failure *f) {
         printf("\nThe feed can run%s.\n", k.warnings ? ", but look at the warnings" : "");
         return true;
     }
-    return fail(f, EXIT_REFUSED, "the feed can't run with %s: %u",
-                k.errors == 1 ? "this error" : "these errors", k.errors);
+    return fail(f, EXIT_REFUSED, "%u %s: the feed can't run", k.errors,
+                k.errors == 1 ? "error" : "errors");
 }
