@@ -31,7 +31,6 @@ static bool is_too_long(const struct whole_file *file, struct failure *f) {
                 WHOLE_FILE_MAX >> 20);
 }
 
-/* A byte more than is expected: so its end is seen. */
 static void make_room(struct whole_file *file, size_t *room) {
     if (file->length < *room) return;
     *room = 2 * *room < WHOLE_FILE_MAX ? 2 * *room : WHOLE_FILE_MAX + 1;
@@ -40,7 +39,7 @@ static void make_room(struct whole_file *file, size_t *room) {
 
 static bool read_all(int fd, size_t expected, struct whole_file *file, struct failure *f) {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    size_t room = expected + 1;
+    size_t room = expected + 1; /* so that its end is seen */
     file->bytes = fail_alloc(room);
     for (;;) {
         if (interrupt_came()) return interrupt_fail(f);

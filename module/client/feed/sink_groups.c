@@ -215,27 +215,30 @@ static void ask_desk(struct sink_part *p) {
     p->stage = SINK_REPLAYING;
 }
 
+static void revoke(struct sink *s, struct sink_part *p, struct line *l, const char *why) {
+    if (l->c) send_revoke(p, l);
+    part_trouble(s, p, why);
+}
+
 static void take_group(struct sink *s, struct line *l, const struct group *g) {
     struct sink_part *p = g->part;
     if (g->kind == GROUP_CLOCK) l->clock_is_asked = false;
     if (g->clock) l->clock = g->clock;
     if (!p) return;
-    if (g->kind == GROUP_LOOK)
+    if (g->kind == GROUP_LOOK) {
         take_look(s, p, g);
-    else if (g->failed)
+    } else if (g->failed) {
         part_trouble(s, p, g->why);
-    else if (has_gone_back(p, g)) {
+    } else if (has_gone_back(p, g)) {
         if (l->c) send_back(p, l, g);
         if (l->c && g->kind == GROUP_VOUCH) send_revoke(p, l);
         part_trouble(s, p, "the server has gone back to an older state");
-    } else if (!enough_copies(s->config, g))
+    } else if (!enough_copies(s->config, g)) {
         part_trouble(s, p, "too few replicas or files have it (wait-replicas, wait-aof)");
-    else if (is_another(p, g)) {
-        if (l->c) send_revoke(p, l);
-        part_trouble(s, p, "the filter was replaced by another");
+    } else if (is_another(p, g)) {
+        revoke(s, p, l, "the filter was replaced by another");
     } else if (clock_was_set_back(s, g)) {
-        if (l->c) send_revoke(p, l);
-        part_trouble(s, p, "the server's clock was set back");
+        revoke(s, p, l, "the server's clock was set back");
     } else {
         acknowledge(s, p, g);
         if (g->refused) ask_desk(p);

@@ -122,7 +122,8 @@ static struct chain *moved_chain(RedisModuleDefragCtx *ctx, struct chain *c) {
     return c;
 }
 
-/* All but the layers' bits. */
+/* All but the layers' bits, and the fate of a filter that was renamed: losses.c may hold
+ * it, too. */
 static struct filter *moved_filter(RedisModuleDefragCtx *ctx, struct filter *old) {
     struct filter *f = moved(ctx, old);
     struct diary *diary = diary_of(f);

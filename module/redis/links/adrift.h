@@ -26,7 +26,7 @@
 
 /* Notes whether this node is adrift: a replica without a link. A replica with a link, or a
  * master, is not. */
-void adrift_set(RedisModuleCtx *ctx, bool adrift);
+void adrift_set(RedisModuleCtx *ctx, bool is_adrift);
 
 /* Whether this node is adrift. A filter saved now stores that doubt. */
 bool adrift_now(void);

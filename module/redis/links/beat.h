@@ -65,7 +65,7 @@ void beat_cron(RedisModuleCtx *ctx);
 
 /* To be called when slots begin to move away from this master, or no longer do. While they
  * do, and until replicas must have heard of it, beats name nobody. */
-void beat_moving(bool moving);
+void beat_moving(bool is_moving);
 
 /* A BF.BEAT has come: the time it was sent, and the ends that it names. */
 void beat_heard(RedisModuleCtx *ctx, int64_t sent, RedisModuleString **ends, int n);

@@ -47,17 +47,17 @@ static unsigned class_of(uint64_t size) {
 }
 
 static void count_size(uint64_t size, uint64_t sign) {
-    unsigned class = class_of(size);
-    add(&class_filters[class], sign);
-    add(&class_bytes[class], sign * size);
+    unsigned own = class_of(size);
+    add(&class_filters[own], sign);
+    add(&class_bytes[own], sign * size);
 }
 
 /* Exact if the largest filter is alone in its class, otherwise the mean of those in the
  * class. */
 static uint64_t largest(void) {
-    for (unsigned class = CLASSES; class -- > 0;) {
-        uint64_t n = value_of(&class_filters[class]);
-        if (n > 0) return value_of(&class_bytes[class]) / n;
+    for (unsigned i = CLASSES; i-- > 0;) {
+        uint64_t n = value_of(&class_filters[i]);
+        if (n > 0) return value_of(&class_bytes[i]) / n;
     }
     return 0;
 }
