@@ -158,6 +158,18 @@ TEST(an_expired_filter_that_is_freed_later_is_counted_then_and_once) {
     expect_losses(c, 0, 1, 1, 0);
 }
 
+/* Gives k a text that expires before the server has come round to its timers since the
+ * command that was posted, with its reply. */
+static void expire_at_once(redisContext *c, const char *reply) {
+    post(c, "SET", "k", "x", "PX", "1");
+    post(c, "DEBUG", "SLEEP", "0.01");
+    post(c, "GET", "k");
+    expect_next(c, reply);
+    expect_next(c, "OK");
+    expect_next(c, "OK");
+    expect_next(c, "nil");
+}
+
 /* Only the filter was one, whatever INFO and the log call it. */
 TEST(what_expires_under_the_name_of_a_deleted_filter_is_no_second_loss) {
     needs(602, "unlinking");
@@ -171,32 +183,19 @@ TEST(what_expires_under_the_name_of_a_deleted_filter_is_no_second_loss) {
     make_ready(c, "k");
     make_ready(c, "other");
     post(c, "DEL", "k");
-    post(c, "SET", "k", "x", "PX", "1");
-    post(c, "DEBUG", "SLEEP", "0.01");
-    post(c, "GET", "k");
-    expect_next(c, "1");
-    expect_next(c, "OK");
-    expect_next(c, "OK");
-    expect_next(c, "nil");
+    expire_at_once(c, "1");
     expect(c, "1", "DEL", "other");
     WAIT_UNTIL(losses(c) >= 3);
     expect(c, "PONG", "PING"); /* The timers have been there since. */
     CHECK_INT(losses(c), 3);
 }
 
-/* The name expires before the server has come round to its timers. */
 TEST(a_filter_that_was_renamed_is_not_lost_with_its_old_name) {
     needs(602, "unlinking");
     redisContext *c = client(server_start());
     make_ready(c, "k");
     post(c, "RENAME", "k", "renamed");
-    post(c, "SET", "k", "x", "PX", "1");
-    post(c, "DEBUG", "SLEEP", "0.01");
-    post(c, "GET", "k");
-    expect_next(c, "OK");
-    expect_next(c, "OK");
-    expect_next(c, "OK");
-    expect_next(c, "nil");
+    expire_at_once(c, "OK");
     expect_no_losses(c);
     expect(c, "1", "DEL", "renamed");
     expect_losses(c, 0, 0, 2, 0);
