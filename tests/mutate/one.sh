@@ -58,7 +58,8 @@ unit() {
 concerned() {
     case $file in
     */trust.c | */answer.c | */shield.c) echo 'trust_test ready_test a_ready_filter a_partial_filter beat_test clock_test guard_test shield_loss shield_settings' ;;
-    */codec.c | */encode.c | */union.c) echo 'transfer_test persistence_test bulk_test rebuild_import shield_forms hostile_chunk key_test union_test' ;;
+    */encode.c) echo 'encode_test import_test union_test' ;;
+    */codec.c | */union.c) echo 'transfer_test persistence_test bulk_test rebuild_import shield_forms hostile_chunk key_test union_test' ;;
     */kinds/* | */form.c) echo 'kind_test fixture library encode_test import_test union_test migration' ;;
     *) echo 'add_test insert_test reserve_test question_test effect_test memory_test large_test settings_test' ;;
     esac

@@ -175,6 +175,11 @@ TEST(sums_that_overflow_are_refused) {
     chain_free(out);
 }
 
+TEST(an_encoding_of_redisbloom_has_options_from_2_and_growth_from_4_on) {
+    CHECK(!redisbloom_has_options(1) && redisbloom_has_options(2));
+    CHECK(!redisbloom_has_growth(3) && redisbloom_has_growth(4));
+}
+
 TEST(every_shorter_or_longer_header_of_redisbloom_is_refused) {
     unsigned char header[ROOM] = {0};
     struct chain *c = redisbloom_chain(), *out;

@@ -340,6 +340,7 @@ TEST(a_form_that_is_no_filter_is_refused) {
         {&kind_guava, {BYTES("\x01\x05\0\0\0\0")}},
         {&kind_guava, {BYTES("\x01\x05\0\0\0\x01\0\0\0\0\0\0\0")}},
         {&kind_guava, {BYTES("\x01\x05\0\0\0\x01\0\0\0\0\0\0\0\0\0")}},
+        {&kind_guava, {BYTES("\x01\x05\0\0\0\x02\0\0\0\0\0\0\0\0")}},
         {&kind_guava, {BYTES("\x02\x05\0\0\0\x01\0\0\0\0\0\0\0\0")}},
         {&kind_guava, {BYTES("\x01\x00\0\0\0\x01\0\0\0\0\0\0\0\0")}},
         {&kind_guava, {BYTES("\x01\x05\xff\xff\xff\xff\0\0\0\0\0\0\0\0")}},
@@ -458,6 +459,8 @@ TEST(an_item_becomes_the_bytes_that_the_library_hashes) {
         {ENCODING_UTF16, "\xf0\x9f\x98\x80", "\x3d\xd8\x00\xde", 4},
         {ENCODING_UTF16, "\xf0\x90\x80\x80", "\x00\xd8\x00\xdc", 4},
         {ENCODING_UTF16, "\xf4\x8f\xbf\xbf", "\xff\xdb\xff\xdf", 4},
+        {ENCODING_UTF16, "\xee\x80\x80", "\x00\xe0", 2}, /* right after the halves */
+        {ENCODING_UTF16, "\xf8\x90\x80\x80", "", SIZE_MAX},
         {ENCODING_UTF16, "\xf4\x90\x80\x80", "", SIZE_MAX}, /* beyond the last */
         {ENCODING_UTF16, "\xed\xa0\x80", "", SIZE_MAX},     /* half of a pair */
         {ENCODING_UTF16, "\xc0\x80", "", SIZE_MAX},         /* longer than needed */
