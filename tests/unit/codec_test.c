@@ -220,11 +220,11 @@ TEST(a_partial_filter_travels_as_a_partial_one) {
 
 /* As runs of zeros, which end where it does. */
 TEST(a_partial_filter_without_bits_travels_as_a_partial_one) {
-    uint64_t total = chain_bytes(filter_made(0.01, 2, 1000)->live);
+    uint64_t total = chain_bytes(filter_made(0.01, 2, 100000)->live);
     for (uint64_t present = 0; present <= total; present += total / 7) {
         uint64_t follows[2];
         struct filter *half =
-            value_read(header_of(filter_made(0.01, 2, 1000), CODEC_STORED), follows);
+            value_read(header_of(filter_made(0.01, 2, 100000), CODEC_STORED), follows);
         test_case("%llu of %llu bytes", (unsigned long long)present,
                   (unsigned long long)total);
         half->live->missing = total - present;
