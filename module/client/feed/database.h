@@ -16,6 +16,7 @@ struct database {
     enum { DATABASE_IDLE, DATABASE_BEATS, DATABASE_MAKES_SLOT } work;
     int64_t asked_at; /* clock: since then */
     struct view view; /* as it was found last */
+    unsigned alike;   /* looks since then that found the same */
     bool looked;      /* it was found after the last beat */
 };
 
