@@ -139,7 +139,7 @@ void losses_unlinked(const RedisModuleString *name, struct filter *f) {
     arrivals_gone(f);
     let_go(&last.fate);
     let_go(&diary->fate);
-    if (!counts || loading || f->standing.state != STATE_READY) return;
+    if (loading || f->standing.state != STATE_READY) return;
     last.fate = diary->fate = fate_of(name);
     last.name = hash_of(name);
     listen();
