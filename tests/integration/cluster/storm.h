@@ -114,8 +114,11 @@ struct storm {
     long cut_at[STORM_NODES]; /* commits when it may have been replaced; -1: it wasn't */
     struct move move;
     double moved_at;
-    long part_moved[SPREAD_PARTS]; /* commits when it was last taken to another node */
-    bool open[SPREAD_PARTS];       /* A move of it was broken off. */
+    struct moved {
+        long at; /* commits */
+        size_t to;
+    } moved[SPREAD_PARTS];   /* when and where a part was taken last */
+    bool open[SPREAD_PARTS]; /* A move of it was broken off. */
     struct program *fill;
     double fill_at;
     bool caught;

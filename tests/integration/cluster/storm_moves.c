@@ -26,7 +26,7 @@ static bool set_slot(struct storm *s, size_t node, long long slot, const char *h
 static void note_moved(struct storm *s) {
     s->move.on = false;
     s->moved_at = seconds_now();
-    s->part_moved[s->move.part] = s->commits;
+    s->moved[s->move.part] = (struct moved){s->commits, s->move.to};
     s->counts.moved++;
 }
 

@@ -109,8 +109,9 @@ static bool is_slave(struct storm *s, size_t node) {
  * part that came to it later brings all. */
 static bool is_in_gap(const struct storm *s, size_t node, long item) {
     long cut = s->cut_at[node];
-    return cut >= 0 && s->ordinal[item] > cut && s->added[item].node != node &&
-           s->part_moved[part_of(s, item)] <= cut;
+    struct moved moved = s->moved[part_of(s, item)];
+    bool came_later = moved.to == node && moved.at > cut;
+    return cut >= 0 && s->ordinal[item] > cut && s->added[item].node != node && !came_later;
 }
 
 static void convict(struct storm *s, size_t node, long item) {
