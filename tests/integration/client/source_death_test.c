@@ -56,7 +56,7 @@ static void check_all_rows(redisContext *c) {
         memset(item + digits, 'x', 500);
         expectf(c, "maybe", "BF.CHECK k %b", item, (size_t)digits + 500);
     }
-    expect(c, "absent", "BF.CHECK", "k", "1");
+    CHECK(count_missing(c, "k", 0, 100) > 90); /* What was there before is not. */
 }
 
 /* ---- how it dies ---- */

@@ -254,7 +254,7 @@ static void run_by(const char *script) {
 TEST(a_file_that_is_the_standard_input_is_read_from_where_it_stands) {
     struct server *s = server_shared();
     run_by(text_of("{ read -r first; exec $P \"$@\"; } <%s", numbers_file(0, 100000)));
-    struct outcome got = fill(s, "--from", "-", "--json");
+    struct outcome got = fill(s, "--from", "-", "--json", "--error", "0.000001");
     CHECK_INT(got.code, EXIT_DONE);
     CHECK(strstr(got.out, "\"items\": 99999") || strstr(got.out, "\"items\":99999"));
     expect(client(s), "[absent, maybe, maybe]", "BF.MCHECK", "k", "0", "1", "99999");
