@@ -22,7 +22,7 @@
 # make coverage     lines and branches that no test reaches: a quarter of an hour
 #                   (SERVERS="redis-7.0 ...")
 # make mutate       changes operators and constants, one at a time: do the tests notice?
-#                   Half an hour (NUMBER=200, SEED=1, FILES=core/codec)
+#                   Forty minutes (NUMBER=200, SEED=1, FILES=core/codec)
 # make bench        what it costs, as tables and files (QUICK=1, PEER=/path/to/module.so)
 # make soak         an hour of all of it at once: pauses and memory over time (MINUTES=6)
 # make demo         a database under attack, with Bulwark and without (1.5 minutes; QUICK=1)
